@@ -5,13 +5,13 @@
 //! is as many frames as take 150 ms, and then the picture is read back. As that can take as long as many frames, the time
 //! of a short run with the same end is subtracted.
 
-use pixelferry::command::ApiChoice as _;
+mod trial;
+
 use pixelferry::{BackendChoice, DisplayChoice, Extent};
-use pixelferry_play::{Player, PlayerOptions, TextVoucher, Wishes, serve};
+use pixelferry_play::{Player, PlayerOptions, TextVoucher, Wishes};
 use std::error::Error;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{env, fs, io};
 
@@ -25,10 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // SAFETY: whoever names a text on the command line vouches for it.
     let vouched = unsafe { TextVoucher::new() };
     let arguments: Vec<_> = env::args().skip(1).collect();
-    if let [mark, backend] = arguments.as_slice()
-        && mark == "--trial"
-    {
-        return Ok(serve(io::stdin().lock(), BackendChoice::parse(backend)?, vouched)?);
+    if trial::runs(&arguments, vouched)? {
+        return Ok(());
     }
     let size = arguments.first().map_or("1920x1080", String::as_str);
     let (width, height) = size.split_once('x').ok_or("the size is WIDTHxHEIGHT")?;
@@ -70,12 +68,7 @@ fn worked() -> io::Result<Vec<PathBuf>> {
 
 /// Returns the device, and percentiles of the microseconds of a frame.
 fn measure(file: &Path, size: Extent, vouched: TextVoucher) -> Result<(String, [f64; 3]), Box<dyn Error>> {
-    let program = env::current_exe()?;
-    let command = move || {
-        let mut command = Command::new(&program);
-        command.args(["--trial", BackendChoice::Gl.name()]);
-        command
-    };
+    let command = trial::command(BackendChoice::Gl)?;
     let wishes = Wishes { backend: BackendChoice::Gl, ..Wishes::default() };
     let (display, limit, step) = (DisplayChoice::Gl, Duration::from_secs(60), Some(Duration::from_micros(16_667)));
     let options = PlayerOptions { wishes, display, size, limit, step, ..PlayerOptions::new(file) };

@@ -4,12 +4,13 @@
 //! cache knows it. The time begins before the file is written and ends with the picture's pixels on the host; the file is looked
 //! at without a pause, where a window does so with each frame.
 
+mod trial;
+
 use pixelferry::command::ApiChoice as _;
 use pixelferry::{Argument, BackendChoice, Extent, ImageView, KernelSource, PixelFormat, Target, View, open_backend};
-use pixelferry_play::{Player, PlayerOptions, TextVoucher, Wishes, serve};
+use pixelferry_play::{Player, PlayerOptions, TextVoucher, Wishes};
 use std::error::Error;
 use std::io::Write as _;
-use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
@@ -51,10 +52,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // SAFETY: the texts above store each pixel below the size, read nothing else, and end.
     let vouched = unsafe { TextVoucher::new() };
     let arguments: Vec<_> = env::args().skip(1).collect();
-    if let [mark, backend] = arguments.as_slice()
-        && mark == "--trial"
-    {
-        return Ok(serve(io::stdin().lock(), BackendChoice::parse(backend)?, vouched)?);
+    if trial::runs(&arguments, vouched)? {
+        return Ok(());
     }
     let saves: usize = arguments.first().map_or(Ok(100), |count| count.parse())?;
     let folder = env::temp_dir().join(format!("pixelferry-reload-{}", std::process::id()));
@@ -100,12 +99,7 @@ fn measure(
     let id = std::process::id();
     let numbered = |n: usize| text.replace("BODY", BODY).replace('N', &format!("{}.{}{id}", n % 7, 1000 + n));
     fs::write(file, numbered(0))?;
-    let program = env::current_exe()?;
-    let command = move || {
-        let mut command = Command::new(&program);
-        command.args(["--trial", backend.name()]);
-        command
-    };
+    let command = trial::command(backend)?;
     let wishes = Wishes { backend, ..Wishes::default() };
     let options = PlayerOptions { wishes, size: SIZE, limit: Duration::from_secs(60), ..PlayerOptions::new(file) };
     let mut player = Player::open(options, None, command, vouched)?;

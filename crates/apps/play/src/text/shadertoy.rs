@@ -4,7 +4,7 @@
 use super::fragment::{TextWrapper, fragment};
 use super::parts::names;
 use crate::error::{Fault, PlayError};
-use crate::gl::TextureShape;
+use crate::gl::{GROUP, TextureShape};
 use crate::input::CHANNELS;
 use crate::pass::{Channel, FragmentInfo, Pass, Piece};
 use crate::slider::Slider;
@@ -50,7 +50,7 @@ const END: &str = "  if (shadertoy_out_color.x < 0.0) color = vec4(1.0, 0.0, 0.0
 /// Precedes a shader that runs as a compute shader: `main` stores the colour that the fragment shader would draw.
 const STORES: &str = "#version 430
 #extension GL_NV_compute_shader_derivatives : enable
-layout(local_size_x = 8, local_size_y = 8) in;
+layout(local_size_x = GROUP, local_size_y = GROUP) in;
 #ifdef GL_NV_compute_shader_derivatives
 layout(derivative_group_quadsNV) in;
 #endif
@@ -73,7 +73,7 @@ pub fn as_compute(text: &str) -> Option<String> {
     let text = text.replacen("out vec4 shadertoy_out_color;", "", 1);
     let text = text.replacen("void main()", "void shadertoy_out_main()", 1);
     let is_same = !["GL_ES", "__VERSION__"].iter().any(|name| names(&text, name));
-    is_same.then(|| format!("{STORES}{text}"))
+    is_same.then(|| STORES.replace("GROUP", &GROUP.to_string()) + &text)
 }
 
 /// Makes a pass of a shader.

@@ -1,5 +1,4 @@
-//! The fluid's kernels in C; `super::wgsl` is the same in WGSL, `super::cpu` in
-//! Rust.
+//! The fluid's kernels in C; `super::wgsl` is the same in WGSL, `super::cpu` in Rust.
 //!
 //! Cell (x, y) is at (x + 0.5, y + 0.5) / rows, in units of the fluid's height. Outside of the fluid, the value of the
 //! nearest cell applies.
