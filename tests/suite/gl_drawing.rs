@@ -85,27 +85,28 @@ fn bytes_around_a_range(screen: &HeadlessDisplay) {
         let mut frame = link.acquire().unwrap();
         frame.write(&[9; 500]).unwrap();
         frame.finish().unwrap();
-        let buffer = display.surface_buffer(link.shown().unwrap().surface()).unwrap();
-        // SAFETY: the display's context is current here. Copies of the GL go into mapped buffers, too.
-        unsafe {
-            let source = gl.create_buffer().unwrap();
-            gl.bind_buffer(glow::COPY_READ_BUFFER, Some(source));
-            gl.buffer_data_u8_slice(glow::COPY_READ_BUFFER, &[77; 500], glow::STATIC_DRAW);
-            gl.bind_buffer(glow::COPY_WRITE_BUFFER, Some(buffer.name));
-            let (read, write) = (glow::COPY_READ_BUFFER, glow::COPY_WRITE_BUFFER);
-            gl.copy_buffer_sub_data(read, write, 0, buffer.offset as i32, 500);
-            gl.bind_buffer(glow::COPY_READ_BUFFER, None);
-            gl.bind_buffer(glow::COPY_WRITE_BUFFER, None);
-            gl.delete_buffer(source);
-        }
-        for value in [50, 60] {
+        // The second time, the ring's other slots hold earlier frames.
+        for (drawn, value) in [(77, 50), (77, 60), (88, 70), (99, 80)] {
+            let buffer = display.surface_buffer(link.shown().unwrap().surface()).unwrap();
+            // SAFETY: the display's context is current here. Copies of the GL go into mapped buffers, too.
+            unsafe {
+                let source = gl.create_buffer().unwrap();
+                gl.bind_buffer(glow::COPY_READ_BUFFER, Some(source));
+                gl.buffer_data_u8_slice(glow::COPY_READ_BUFFER, &[drawn; 500], glow::STATIC_DRAW);
+                gl.bind_buffer(glow::COPY_WRITE_BUFFER, Some(buffer.name));
+                let (read, write) = (glow::COPY_READ_BUFFER, glow::COPY_WRITE_BUFFER);
+                gl.copy_buffer_sub_data(read, write, 0, buffer.offset as i32, 500);
+                gl.bind_buffer(glow::COPY_READ_BUFFER, None);
+                gl.bind_buffer(glow::COPY_WRITE_BUFFER, None);
+                gl.delete_buffer(source);
+            }
             let mut frame = link.acquire_bytes(100..120).unwrap();
             frame.write(&[value; 20]).unwrap();
             frame.finish().unwrap();
             let shown = link.read_back().unwrap();
             for (i, byte) in shown.iter().enumerate() {
-                let expected = if (100..120).contains(&i) { value } else { 77 };
-                assert_eq!(*byte, expected, "{path}: byte {i}");
+                let expected = if (100..120).contains(&i) { value } else { drawn };
+                assert_eq!(*byte, expected, "{path}: byte {i}, frame {value}");
             }
         }
     }

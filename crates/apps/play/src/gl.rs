@@ -240,7 +240,7 @@ impl Gl {
     /// smaller levels.
     pub fn has_rivals(&self, has_levels: bool) -> bool {
         let has = self.0.gl().supported_extensions().contains("GL_NV_compute_shader_derivatives") || !has_levels;
-        has && self.0.version() >= (4, 3) && !self.0.is_es() && !self.0.device().software
+        has && self.0.version() >= (4, 5) && !self.0.is_es() && !self.0.device().software
     }
 
     fn linked(&self, stages: &[(u32, &str)]) -> Result<LinkedProgram, PlayError> {

@@ -47,8 +47,9 @@ const END: &str = "  if (shadertoy_out_color.x < 0.0) color = vec4(1.0, 0.0, 0.0
 }
 ";
 
-/// Precedes a shader that runs as a compute shader: `main` stores the colour that the fragment shader would draw.
-const STORES: &str = "#version 430
+/// Precedes a shader that runs as a compute shader: `main` stores the colour that the fragment shader would draw. NVIDIA
+/// refuses the extension in older versions of GLSL.
+const STORES: &str = "#version 450
 #extension GL_NV_compute_shader_derivatives : enable
 layout(local_size_x = GROUP, local_size_y = GROUP) in;
 #ifdef GL_NV_compute_shader_derivatives

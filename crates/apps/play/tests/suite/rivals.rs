@@ -21,7 +21,7 @@ fn opened() -> Option<Gl> {
     let gl = screen.gl().cloned().unwrap();
     let version = gl.version();
     let has_compute =
-        if version >= (4, 3) { Ok(()) } else { Err(format!("OpenGL {version:?} has no compute shaders")) };
+        if version >= (4, 5) { Ok(()) } else { Err(format!("OpenGL {version:?} has no GLSL 4.50")) };
     need(Need::Egl, has_compute)?;
     Some(Gl::new(gl))
 }

@@ -74,10 +74,9 @@ impl DirectPath {
         let backend = Arc::clone(pairing.backend);
         let sync = pairing.sync.unwrap_or(SyncKind::Implicit);
         let layout = pairing.layout().unpadded();
-        let reader = match pairing.desc {
-            _ if pairing.object.is_some() => Reader::UploadsBesideAnother,
-            SurfaceDesc::Image(_) => Reader::InPlaceAndDraws,
-            SurfaceDesc::Buffer(_) => Reader::InPlace,
+        let reader = match pairing.object {
+            Some(_) => Reader::UploadsBesideAnother,
+            None => Reader::InPlaceAndDraws,
         };
         let ages = Ages::new(&layout, reader, SLOTS)?;
         let linear = match (pairing.object, pairing.desc) {

@@ -12,6 +12,7 @@ use super::unwritten::{Ages, Clear, Reader, clear};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::pattern::rows;
+use crate::describe::surface::SurfaceDesc;
 use crate::describe::view::View;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::{FrameTag, step};
@@ -94,10 +95,11 @@ impl SharedMemory {
         reading: ReadMethod,
         mut make: impl FnMut(&Pairing<'_>, usize) -> Result<Piece>,
     ) -> Result<Self> {
-        let (layout, reader) = match reading {
-            ReadMethod::Texture => (pairing.layout().unpadded(), Reader::InPlaceAndDraws),
-            ReadMethod::InPlace => (pairing.layout(), Reader::InPlace),
-            ReadMethod::Upload => (pairing.layout(), pairing.uploads()),
+        let (layout, reader) = match (reading, pairing.desc) {
+            (ReadMethod::Texture, _) => (pairing.layout().unpadded(), Reader::InPlaceAndDraws),
+            (ReadMethod::InPlace, SurfaceDesc::Image(_)) => (pairing.layout(), Reader::InPlace),
+            (ReadMethod::InPlace, SurfaceDesc::Buffer(_)) => (pairing.layout(), Reader::InPlaceAndDraws),
+            (ReadMethod::Upload, _) => (pairing.layout(), pairing.uploads()),
         };
         let bytes = layout.frame_bytes()?;
         let surface = reading.surface(pairing)?;

@@ -23,7 +23,8 @@ pub(super) enum Reader {
     UploadsBesideAnother,
     /// It shows a slot in place, so all of the slot must be correct.
     InPlace,
-    /// It shows a slot in place and may have drawn into it: changes there are unknown.
+    /// It shows a slot in place, and its user may have drawn into the texture or written the buffer: changes there are
+    /// unknown.
     InPlaceAndDraws,
 }
 
