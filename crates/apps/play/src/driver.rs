@@ -65,7 +65,7 @@ impl Driver {
                         built => {
                             let mut program = built?;
                             let has_levels = pass.channels.iter().flatten().any(|channel| channel.sampling.has_levels);
-                            let is_wanted = pass.fragment.is_strict && gl.has_rivals(has_levels);
+                            let is_wanted = own.is_none() && gl.has_rivals(has_levels);
                             if let Some(text) = as_compute(&pass.text).filter(|_| is_wanted) {
                                 gl.add_rival(&mut program, &text);
                             }

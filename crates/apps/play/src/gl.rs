@@ -5,7 +5,8 @@ use glow::HasContext as _;
 use pixelferry::api::gl::{EngineTexture, GlDisplay, OffscreenTarget, OwnedObject};
 use pixelferry::{Display as _, Error, Extent, PixelFormat, Surface};
 use serde::{Deserialize, Serialize};
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -81,12 +82,18 @@ pub(crate) struct LinkedProgram {
     uniforms: Vec<Uniform>,
 }
 
-/// The same text as a compute shader, and the shortest times of both, this one's first. GPUs for data centres have few
-/// raster units: an H200 takes up to 27 times as long for a fragment shader.
+/// The same text as a compute shader, with the comparison of each pass that runs it. GPUs for data centres have few raster
+/// units: an H200 takes up to 27 times as long for a fragment shader.
 pub(crate) struct RivalProgram {
     pub(crate) stores: LinkedProgram,
-    pub(crate) round: Cell<u32>,
-    pub(crate) took: [Cell<Duration>; 2],
+    pub(crate) rounds: RefCell<BTreeMap<usize, RivalRounds>>,
+}
+
+/// Frames that both shaders computed, and the shortest times, that of the compute shader first.
+#[derive(Clone, Copy)]
+pub(crate) struct RivalRounds {
+    pub(crate) count: u32,
+    pub(crate) took: [Duration; 2],
 }
 
 /// Frames that both shaders compute. In the first and the last one, their pixels are compared.
@@ -112,6 +119,8 @@ pub struct DrawInputs<'a> {
     pub numbers: Vec<(&'a str, Vec<f32>)>,
     /// Clear the target to opaque black before, and keep its alpha.
     pub is_picture: bool,
+    /// Index of the pass, because passes may share a program.
+    pub pass: usize,
 }
 
 impl Gl {
@@ -231,9 +240,7 @@ impl Gl {
     /// Adds the same text as a compute shader, if it compiles as one. It is used if it is faster and has the same pixels.
     pub fn add_rival(&self, program: &mut Program, text: &str) {
         let stores = self.linked(&[(glow::COMPUTE_SHADER, text)]);
-        let took = [const { Cell::new(Duration::MAX) }; 2];
-        let rival = |stores| Box::new(RivalProgram { stores, round: Cell::new(0), took });
-        program.rival = stores.ok().map(rival);
+        program.rival = stores.ok().map(|stores| Box::new(RivalProgram { stores, rounds: RefCell::default() }));
     }
 
     /// Returns whether texts may also run as compute shaders: on a GPU, and with derivatives if they read textures with
@@ -263,27 +270,28 @@ impl Gl {
     /// Computes a whole texture.
     pub fn draw(&self, program: &Program, into: &Texture, inputs: &DrawInputs<'_>) -> Result<(), PlayError> {
         let Some(rival) = &program.rival else { return self.run(program, None, into, inputs) };
-        let round = rival.round.get();
-        if round == ROUNDS {
-            let [stored, drawn] = rival.took.each_ref().map(Cell::get);
+        let new = RivalRounds { count: 0, took: [Duration::MAX; 2] };
+        let mut rounds = rival.rounds.borrow().get(&inputs.pass).copied().unwrap_or(new);
+        if rounds.count == ROUNDS {
+            let [stored, drawn] = rounds.took;
             return self.run(program, (stored < drawn).then_some(&rival.stores), into, inputs);
         }
-        let timed = |stores: Option<&LinkedProgram>, took: &Cell<Duration>| {
+        let mut timed = |at: usize| {
             self.0.finish()?;
             let begun = Instant::now();
-            self.run(program, stores, into, inputs)?;
+            self.run(program, (at == 0).then_some(&rival.stores), into, inputs)?;
             self.0.finish()?;
-            took.set(took.get().min(begun.elapsed()));
-            if [0, ROUNDS - 1].contains(&round) { Ok::<_, PlayError>(into.read_pixels()?) } else { Ok(Vec::new()) }
+            rounds.took[at] = rounds.took[at].min(begun.elapsed());
+            if [0, ROUNDS - 1].contains(&rounds.count) { into.read_pixels() } else { Ok(Vec::new()) }
         };
         // The fragment shader runs last, so its pixels remain.
-        let (stored, drawn) = (timed(Some(&rival.stores), &rival.took[0]), timed(None, &rival.took[1])?);
+        let (stored, drawn) = (timed(0), timed(1)?);
         if stored.is_ok_and(|stored| is_same(&stored, &drawn, into.target.format())) {
-            rival.round.set(round + 1);
+            rounds.count += 1;
         } else {
-            rival.round.set(ROUNDS);
-            rival.took[0].set(Duration::MAX);
+            rounds = RivalRounds { count: ROUNDS, ..new };
         }
+        rival.rounds.borrow_mut().insert(inputs.pass, rounds);
         Ok(())
     }
 

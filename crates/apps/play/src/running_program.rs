@@ -229,7 +229,8 @@ impl RunningProgram {
         };
         // Shaders see one face of a cube.
         let seen = if pass.buffer == Some(CUBE) { Extent::new(size.height, size.height) } else { size };
-        let mut inputs = DrawInputs { textures: Vec::new(), numbers: uniforms(now.0, seen), is_picture: false };
+        let (numbers, is_picture) = (uniforms(now.0, seen), pass.buffer.is_none());
+        let mut inputs = DrawInputs { textures: Vec::new(), numbers, is_picture, pass: place };
         let mut sizes = Vec::new();
         for (at, name) in pass.fragment.names.iter().enumerate() {
             let channel = pass.channels.get(at).and_then(Option::as_ref);
@@ -250,8 +251,7 @@ impl RunningProgram {
         inputs.numbers.push(("iChannelResolution", sizes));
         inputs.numbers.push(("PASSINDEX", vec![pass.fragment.index as f32]));
         inputs.numbers.extend(slider::uniforms(&self.program.sliders, now.1));
-        inputs.is_picture = pass.buffer.is_none();
-        inputs.numbers.push(("shadertoy_out_opaque", vec![f32::from(u8::from(inputs.is_picture))]));
+        inputs.numbers.push(("shadertoy_out_opaque", vec![f32::from(u8::from(is_picture))]));
         gl.draw(program, into, &inputs)
     }
 

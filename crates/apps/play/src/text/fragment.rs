@@ -2,8 +2,10 @@
 
 use super::parts::names;
 use super::zeroed_text::{ZeroDeclarations, ZeroedText};
+use crate::gl::GROUP;
 use crate::log::{AddedText, COMMON, NOBODYS, Origin, line_mark};
 use crate::pass::{FragmentInfo, Pass, PassLanguage, Piece};
+use lazy_regex::regex_replace;
 
 /// Default precisions, because GLSL ES has none for floats.
 const PRECISIONS: &str = "precision highp float;
@@ -72,4 +74,43 @@ pub fn fragment(piece: &Piece, common: Option<&Piece>, around: &TextWrapper, fra
     }
     let (params, channels, kernel) = (Vec::new(), piece.channels.clone(), String::new());
     Pass { kernel, language: PassLanguage::Fragment, text, params, buffer: None, channels, origin, fragment }
+}
+
+/// Precedes a shader that runs as a compute shader: `main` stores the colour that the fragment shader would draw. NVIDIA
+/// refuses the extension in older versions of GLSL.
+const STORES: &str = "#version 450
+#extension GL_NV_compute_shader_derivatives : enable
+layout(local_size_x = GROUP, local_size_y = GROUP) in;
+#ifdef GL_NV_compute_shader_derivatives
+layout(derivative_group_quadsNV) in;
+#endif
+writeonly uniform image2D shadertoy_out_image;
+uniform bool shadertoy_out_opaque;
+vec4 shadertoy_out_color, shadertoy_out_place;
+vec2 isf_FragNormCoord;
+#define gl_FragCoord shadertoy_out_place
+void shadertoy_out_main();
+void main() {
+  shadertoy_out_place = vec4(vec2(gl_GlobalInvocationID) + 0.5, 0.5, 1.0);
+  isf_FragNormCoord = shadertoy_out_place.xy / vec2(imageSize(shadertoy_out_image));
+  shadertoy_out_main();
+  if (shadertoy_out_opaque) shadertoy_out_color.w = 1.0;
+  imageStore(shadertoy_out_image, ivec2(gl_GlobalInvocationID), shadertoy_out_color);
+}
+";
+
+/// Declarations of a fragment shader, and what replaces them in a compute shader.
+const REPLACED: [[&str; 2]; 3] = [
+    ["out vec4 shadertoy_out_color;", ""],
+    ["in vec2 isf_FragNormCoord;", ""],
+    ["out vec4 pf_FragColor;", "#define pf_FragColor shadertoy_out_color"],
+];
+
+/// Returns the compute shader of a pass, which does not compile if the text discards pixels. `None` if the text may differ
+/// between versions of GLSL.
+pub fn as_compute(text: &str) -> Option<String> {
+    let text = regex_replace!(r"\bvoid\s+main\s*\(", text, "void shadertoy_out_main(").into_owned();
+    let text = REPLACED.into_iter().fold(text, |text, [from, to]| text.replacen(from, to, 1));
+    let is_same = !["GL_ES", "__VERSION__"].iter().any(|name| names(&text, name));
+    is_same.then(|| STORES.replace("GROUP", &GROUP.to_string()) + &text)
 }

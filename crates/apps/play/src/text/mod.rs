@@ -13,8 +13,7 @@ mod wgsl;
 mod zeroed_text;
 
 pub use dialect::{Dialect, backend_for};
-pub use fragment::{COLOUR, TRIANGLE};
-pub use shadertoy::as_compute;
+pub use fragment::{COLOUR, TRIANGLE, as_compute};
 
 use crate::error::PlayError;
 use crate::pass::{CUBE, Pass, PassLanguage, Piece};

@@ -4,7 +4,7 @@
 use super::fragment::{TextWrapper, fragment};
 use super::parts::names;
 use crate::error::{Fault, PlayError};
-use crate::gl::{GROUP, TextureShape};
+use crate::gl::TextureShape;
 use crate::input::CHANNELS;
 use crate::pass::{Channel, FragmentInfo, Pass, Piece};
 use crate::slider::Slider;
@@ -46,36 +46,6 @@ const END: &str = "  if (shadertoy_out_color.x < 0.0) color = vec4(1.0, 0.0, 0.0
   shadertoy_out_color = color;
 }
 ";
-
-/// Precedes a shader that runs as a compute shader: `main` stores the colour that the fragment shader would draw. NVIDIA
-/// refuses the extension in older versions of GLSL.
-const STORES: &str = "#version 450
-#extension GL_NV_compute_shader_derivatives : enable
-layout(local_size_x = GROUP, local_size_y = GROUP) in;
-#ifdef GL_NV_compute_shader_derivatives
-layout(derivative_group_quadsNV) in;
-#endif
-writeonly uniform image2D shadertoy_out_image;
-uniform bool shadertoy_out_opaque;
-vec4 shadertoy_out_color, shadertoy_out_place;
-#define gl_FragCoord shadertoy_out_place
-void shadertoy_out_main();
-void main() {
-  shadertoy_out_place = vec4(vec2(gl_GlobalInvocationID) + 0.5, 0.5, 1.0);
-  shadertoy_out_main();
-  if (shadertoy_out_opaque) shadertoy_out_color.w = 1.0;
-  imageStore(shadertoy_out_image, ivec2(gl_GlobalInvocationID), shadertoy_out_color);
-}
-";
-
-/// Returns the compute shader of a pass, which does not compile if the text discards pixels. `None` if the text may differ
-/// between versions of GLSL.
-pub fn as_compute(text: &str) -> Option<String> {
-    let text = text.replacen("out vec4 shadertoy_out_color;", "", 1);
-    let text = text.replacen("void main()", "void shadertoy_out_main()", 1);
-    let is_same = !["GL_ES", "__VERSION__"].iter().any(|name| names(&text, name));
-    is_same.then(|| STORES.replace("GROUP", &GROUP.to_string()) + &text)
-}
 
 /// Makes a pass of a shader.
 pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], is_cube: bool) -> Result<Pass, PlayError> {

@@ -1,7 +1,7 @@
-//! Texts of Shadertoy that run as compute shaders, too: both have the same pixels, and the picture never depends on which
+//! Texts that run as compute shaders, too: both have the same pixels, and the picture never depends on which
 //! one runs.
 
-use crate::gl::{DrawInputs, Gl, Program as Shader, Texture};
+use crate::gl::{DrawInputs, Gl, Program as Shader, RivalProgram, Texture};
 use crate::input::uniforms;
 use crate::log::Origin;
 use crate::program::Program;
@@ -20,8 +20,7 @@ fn opened() -> Option<Gl> {
     let screen = need(Need::Egl, open_headless(DisplayChoice::Gl))?;
     let gl = screen.gl().cloned().unwrap();
     let version = gl.version();
-    let has_compute =
-        if version >= (4, 5) { Ok(()) } else { Err(format!("OpenGL {version:?} has no GLSL 4.50")) };
+    let has_compute = if version >= (4, 5) { Ok(()) } else { Err(format!("OpenGL {version:?} has no GLSL 4.50")) };
     need(Need::Egl, has_compute)?;
     Some(Gl::new(gl))
 }
@@ -29,7 +28,8 @@ fn opened() -> Option<Gl> {
 impl Shader {
     /// Returns whether there is a compute shader whose pixels were never found to differ.
     fn has_rival(&self) -> bool {
-        self.rival.as_ref().is_some_and(|rival| rival.round.get() == 0 || rival.took[0].get() < Duration::MAX)
+        let is_same = |rival: &RivalProgram| rival.rounds.borrow().values().all(|of| of.took[0] < Duration::MAX);
+        self.rival.as_ref().is_some_and(|rival| is_same(rival))
     }
 }
 
@@ -50,8 +50,9 @@ struct BuiltText {
 /// Builds the picture's pass of a file.
 fn built(gl: &Gl, file: &Path) -> BuiltText {
     let program = Program::read(file, &Wishes::default()).unwrap();
-    let text = program.passes.last().unwrap().text.clone();
-    let version = gl.versions(true).next().unwrap();
+    let pass = program.passes.last().unwrap();
+    let text = pass.text.clone();
+    let version = gl.versions(pass.fragment.is_strict).next().unwrap();
     let stages = [TRIANGLE, &text].map(|text| format!("{version}{text}"));
     let fault = |_, log: String| PlayError::Faults(Origin::of(file.into()).faults(&log, &text));
     BuiltText { shader: gl.program([&stages[0], &stages[1]], false, fault).unwrap(), text, sliders: program.sliders }
@@ -67,12 +68,12 @@ fn computed(
     let mut numbers = uniforms(&moment, SIZE);
     numbers.push(("shadertoy_out_opaque", vec![f32::from(u8::from(is_picture))]));
     numbers.extend(built.sliders.iter().map(|slider| (slider.name.as_str(), vec![slider.value])));
-    with(gl, &built.shader, into, &DrawInputs { textures: Vec::new(), numbers, is_picture }).unwrap();
+    with(gl, &built.shader, into, &DrawInputs { textures: Vec::new(), numbers, is_picture, pass: 0 }).unwrap();
     into.read_pixels().unwrap()
 }
 
 /// What texts do that a compute shader could do differently.
-const CASES: [(&str, &str); 6] = [
+const CASES: [(&str, &str); 7] = [
     (
         "place",
         "void mainImage(out vec4 c, in vec2 p) { c = vec4(gl_FragCoord.xy / iResolution.xy, p.x / 99.0, 0.25); }",
@@ -84,18 +85,21 @@ const CASES: [(&str, &str); 6] = [
         "#define main() x()\n#define size 3\nvoid mainImage(out vec4 c, in vec2 p) { c = vec4(p.xyx / 99.0, size); }",
     ),
     ("globals", "float sum;\nvoid mainImage(out vec4 c, in vec2 p) { sum += p.x / 99.0; c = vec4(sum); }"),
+    (
+        "isf",
+        "/*{ }*/ void main(void) { gl_FragColor = vec4(isf_FragNormCoord, gl_FragCoord.x / RENDERSIZE.x, TIME / 9.0); }",
+    ),
     ("time", "void mainImage(out vec4 c, in vec2 p) { c = vec4(fract(iTime), fract(0.1 * float(iFrame)), p / 99.0); }"),
 ];
 
 #[test]
 fn compute_shaders_of_texts_have_the_same_pixels() {
     let Some(gl) = opened() else { return };
-    let mut files: Vec<_> = ["julia", "plasma", "rings", "spheres", "truchet", "clouds", "others/cogs"]
-        .iter()
-        .map(|name| worked(&format!("{name}.glsl")))
-        .collect();
+    let names = ["julia.glsl", "plasma.glsl", "rings.glsl", "spheres.glsl", "truchet.glsl", "clouds.glsl"];
+    let mut files: Vec<_> = names.into_iter().chain(["others/cogs.glsl", "tiles.fs"]).map(worked).collect();
     for (name, text) in CASES {
-        let file = folder("rivals").join(format!("{name}.glsl"));
+        let kind = if text.starts_with("/*{") { "fs" } else { "glsl" };
+        let file = folder("rivals").join(format!("{name}.{kind}"));
         std::fs::write(&file, text).unwrap();
         files.push(file);
     }
