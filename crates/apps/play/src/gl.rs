@@ -3,7 +3,8 @@
 use crate::error::PlayError;
 use glow::HasContext as _;
 use pixelferry::api::gl::{EngineTexture, GlDisplay, OffscreenTarget, OwnedObject};
-use pixelferry::{Display as _, Error, Extent, PixelFormat, Surface};
+use pixelferry::driver::SurfacePart;
+use pixelferry::{Display as _, Error, Extent, ImageView, PixelFormat, Surface, View};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -152,25 +153,9 @@ impl Gl {
     /// Replaces all pixels, bottom row first.
     pub fn fill(&self, texture: &Texture, pixels: &[u8]) -> Result<(), PlayError> {
         let (target, (width, height)) = (&texture.target, texture.target.size());
-        if pixels.len() != width as usize * height as usize * target.format().bytes_per_pixel() {
-            return Err(PlayError::OpenGl(format!("{} bytes are not {width}x{height} pixels", pixels.len())));
-        }
-        let kind = if target.format() == PixelFormat::Rgba8 { glow::UNSIGNED_BYTE } else { glow::FLOAT };
-        let gl = self.0.gl();
-        let fill = || {
-            // SAFETY: the context is current, and there are as many bytes as the texture has.
-            unsafe {
-                gl.bind_texture(glow::TEXTURE_2D, Some(target.texture()));
-                gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
-                gl.pixel_store_i32(glow::UNPACK_ALIGNMENT, 1);
-                gl.pixel_store_i32(glow::UNPACK_ROW_LENGTH, 0);
-                let (to, size) = (glow::TEXTURE_2D, [width as i32, height as i32]);
-                let pixels = glow::PixelUnpackData::Slice(Some(pixels));
-                gl.tex_sub_image_2d(to, 0, 0, 0, size[0], size[1], glow::RGBA, kind, pixels);
-                gl.bind_texture(glow::TEXTURE_2D, None);
-            }
-        };
-        Ok(self.0.checked("shader", fill)?)
+        let view = ImageView::packed(Extent::new(width, height), target.format(), 1, 0, false)?;
+        let mut surface = texture.surface(self)?;
+        Ok(surface.upload(&SurfacePart::full(surface.desc()), pixels, &View::Image(view))?)
     }
 
     /// Copies the pixels to a texture of this shape with smaller levels, from which shaders read them.
@@ -313,7 +298,7 @@ impl Gl {
                     gl.disable(switch);
                 }
                 gl.viewport(0, 0, width as i32, height as i32);
-                if inputs.is_picture {
+                if inputs.is_picture && stores.is_none() {
                     gl.clear_color(0.0, 0.0, 0.0, 1.0);
                     gl.clear(glow::COLOR_BUFFER_BIT);
                     gl.color_mask(true, true, true, false);

@@ -89,6 +89,7 @@ uniform bool shadertoy_out_opaque;
 vec4 shadertoy_out_color, shadertoy_out_place;
 vec2 isf_FragNormCoord;
 #define gl_FragCoord shadertoy_out_place
+#define pf_FragColor shadertoy_out_color
 void shadertoy_out_main();
 void main() {
   shadertoy_out_place = vec4(vec2(gl_GlobalInvocationID) + 0.5, 0.5, 1.0);
@@ -99,18 +100,14 @@ void main() {
 }
 ";
 
-/// Declarations of a fragment shader, and what replaces them in a compute shader.
-const REPLACED: [[&str; 2]; 3] = [
-    ["out vec4 shadertoy_out_color;", ""],
-    ["in vec2 isf_FragNormCoord;", ""],
-    ["out vec4 pf_FragColor;", "#define pf_FragColor shadertoy_out_color"],
-];
+/// What only a fragment shader declares.
+const DECLARED: [&str; 3] = ["out vec4 shadertoy_out_color;", "out vec4 pf_FragColor;", "in vec2 isf_FragNormCoord;"];
 
 /// Returns the compute shader of a pass, which does not compile if the text discards pixels. `None` if the text may differ
 /// between versions of GLSL.
 pub fn as_compute(text: &str) -> Option<String> {
     let text = regex_replace!(r"\bvoid\s+main\s*\(", text, "void shadertoy_out_main(").into_owned();
-    let text = REPLACED.into_iter().fold(text, |text, [from, to]| text.replacen(from, to, 1));
+    let text = DECLARED.into_iter().fold(text, |text, declared| text.replacen(declared, "", 1));
     let is_same = !["GL_ES", "__VERSION__"].iter().any(|name| names(&text, name));
     is_same.then(|| STORES.replace("GROUP", &GROUP.to_string()) + &text)
 }

@@ -74,10 +74,7 @@ impl DirectPath {
         let backend = Arc::clone(pairing.backend);
         let sync = pairing.sync.unwrap_or(SyncKind::Implicit);
         let layout = pairing.layout().unpadded();
-        let reader = match pairing.object {
-            Some(_) => Reader::UploadsBesideAnother,
-            None => Reader::InPlaceAndDraws,
-        };
+        let reader = if pairing.object.is_some() { Reader::UploadsBesideAnother } else { Reader::InPlaceAndDraws };
         let ages = Ages::new(&layout, reader, SLOTS)?;
         let linear = match (pairing.object, pairing.desc) {
             (Some(Direction::Take), SurfaceDesc::Image(_)) => Some(backend.allocate(ring[0].memory.len())?),
