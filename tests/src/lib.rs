@@ -23,8 +23,8 @@ pub use each_backend::on;
 pub use folder::Folder;
 pub use paths::{has_path, offered, path_problems};
 pub use pixelferry_testing::{
-    Child, Dice, Level, Need, Patience, Usage, asked, by_level, from, given, gl_double, has, in_child, level, need,
-    pass_in_child, receive, tests, wait_until,
+    Child, Dice, Level, Need, Patience, Usage, asked, by_level, from, given, has, in_child, level, need, pass_in_child,
+    receive, sharing_layer, tests, wait_until,
 };
 pub use ramp::{ramp, ramp_pixel};
 #[cfg(target_os = "linux")]

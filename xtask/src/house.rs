@@ -16,8 +16,8 @@ use crate::packages::{self, Package};
 use crate::repository;
 use crate::source::{attrs, is_hidden, may_be_test, module_files};
 
-/// Folders, and a package, whose code does not run in a user's process.
-const NO_PRODUCT: [&str; 7] = ["tests", "benches", "bench", "examples", "xtask", "support", "benchmarks"];
+/// Folders whose code does not run in a user's process.
+const NO_PRODUCT: [&str; 6] = ["tests", "benches", "examples", "xtask", "support", "benchmarks"];
 /// Maximum number of lines of a small file.
 const SMALL: usize = 59;
 
@@ -157,7 +157,8 @@ fn texts(root: &Path, patterns: &[&str]) -> Result<Vec<(PathBuf, String)>, Error
 }
 
 fn is_product(file: &Path) -> bool {
-    file.components().all(|part| !NO_PRODUCT.iter().any(|name| part.as_os_str() == *name))
+    // The command has a module of the same name as the package of benchmarks.
+    !file.starts_with("bench") && file.components().all(|part| !NO_PRODUCT.iter().any(|name| part.as_os_str() == *name))
 }
 
 /// Returns files that contain only tests: in a folder of that name, or of a module that is built for tests only.

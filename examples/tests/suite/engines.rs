@@ -85,7 +85,7 @@ pixelferry_tests::tests! {
     kernels_in_engine_gls_context_survive_its_loss => survives_a_loss("engine_gl", "gl");
 }
 
-/// On the double of `cl_khr_gl_sharing`: each context has a backend inside it, which goes before the context is lost.
+/// With the layer `clgl-layer`: each context has a backend inside it, which goes before the context is lost.
 #[cfg(target_os = "linux")]
 #[test]
 fn engine_gl_shares_with_opencl() {
@@ -94,7 +94,7 @@ fn engine_gl_shares_with_opencl() {
         command
             .env("OCL_ICD_VENDORS", "pocl.icd")
             .env("PIXELFERRY_PATH", path)
-            .envs(pixelferry_tests::gl_double(false));
+            .envs(pixelferry_tests::sharing_layer(false));
         let arguments = [&["--frames", "9", "--frames-behind", "0", "--backend", "opencl"], more].concat();
         picture_by(command, "engine_gl", file, &arguments)
     };

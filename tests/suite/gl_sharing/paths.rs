@@ -50,7 +50,7 @@ fn child_way_back() {
     let Some((backend, display)) = open() else { return };
     let backend = backend as Arc<dyn ComputeBackend>;
     let engine = crate::way_back::gl_engine::GlEngine::new(display);
-    // The other paths are the driver's, with the double or without.
+    // The other paths are the driver's, with the layer or without.
     let paths = by_level(&[PathId::DIRECT][..], &PathId::ALL, &PathId::ALL);
     let ran = crate::way_back::both_ways(&backend, &engine, paths);
     assert!(ran.contains("direct"), "{ran:?}");

@@ -71,7 +71,7 @@ fn child_out_of_order() {
     memory.acquire().unwrap();
     memory.release().unwrap();
 
-    // An object that is gone.
+    // An object whose name is gone stays; one with other storage is refused.
     // SAFETY: the display's context is current.
     unsafe {
         let gl = display.gl();
@@ -82,10 +82,14 @@ fn child_out_of_order() {
         shared.acquire().unwrap();
         assert!(shared.is_acquired());
         shared.release().unwrap();
-        gl.delete_buffer(name);
-        let gone = shared.acquire();
-        assert!(matches!(&gone, Err(Error::Driver(e)) if e.code == -60), "{gone:?}");
+        gl.buffer_data_size(glow::ARRAY_BUFFER, 32, glow::STATIC_DRAW);
+        let other = shared.acquire();
+        assert!(matches!(&other, Err(Error::Driver(e)) if e.code == -60), "{other:?}");
         assert!(!shared.is_acquired());
+        let mut shared = backend.share_gl(GlObject::Buffer { name: name.0.get() }, GlAccess::Write).unwrap();
+        gl.delete_buffer(name);
+        shared.acquire().unwrap();
+        shared.release().unwrap();
     }
     // The context still works.
     memory.acquire().unwrap();

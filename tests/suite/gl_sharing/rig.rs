@@ -12,8 +12,8 @@ pub fn open() -> Option<(Arc<OpenClBackend>, Rc<GlDisplay>)> {
     let display = need(Need::Egl, open_headless(DisplayChoice::Gl))?;
     let display = Rc::clone(display.gl().unwrap());
     let devices = need(given(), devices_sharing_gl(display.hold_gl().unwrap().as_ref()))?;
-    let device = devices.first().expect("the double lists the extension");
+    let device = devices.first().expect("the layer lists the extension");
     let backend = OpenClBackend::open_sharing_gl(device, display.hold_gl().unwrap()).unwrap();
-    println!("RUNS ON {} and {}, by a double of cl_khr_gl_sharing", backend.device(), display.device());
+    println!("RUNS ON {} and {}", backend.device(), display.device());
     Some((Arc::new(backend), display))
 }

@@ -9,7 +9,7 @@ use crate::extensions;
 use crate::gl::system;
 use crate::gl::window_system::{ProgramContext, WindowSystem};
 use crate::registry::Registry;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 
 const GL_CONTEXT: isize = 0x2008;
 const WGL_HDC: isize = 0x200B;
@@ -101,7 +101,7 @@ impl ContextProperties {
 }
 
 /// All sharing contexts. After the program has released a context, its remains are freed with its last object.
-pub static CONTEXTS: LazyLock<Registry<Arc<SharedContext>>> = LazyLock::new(Registry::default);
+pub static CONTEXTS: LazyLock<Registry<Arc<SharedContext>>> = LazyLock::new(|| Registry(Mutex::default()));
 
 /// Returns the layer's context of that handle, if it is one.
 pub fn find(context: Handle) -> Option<Arc<SharedContext>> {

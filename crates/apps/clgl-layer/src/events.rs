@@ -2,7 +2,7 @@
 
 use crate::cl::handles::Handle;
 use crate::registry::Registry;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex};
 
 /// What an event is.
 pub enum EventKind {
@@ -13,7 +13,7 @@ pub enum EventKind {
 }
 
 /// All such events.
-pub static EVENTS: LazyLock<Registry<EventKind>> = LazyLock::new(Registry::default);
+pub static EVENTS: LazyLock<Registry<EventKind>> = LazyLock::new(|| Registry(Mutex::default()));
 
 /// `CL_COMMAND_ACQUIRE_GL_OBJECTS`, `CL_COMMAND_RELEASE_GL_OBJECTS`, `CL_COMMAND_GL_FENCE_SYNC_OBJECT_KHR`.
 pub const ACQUIRE: u32 = 0x11FF;

@@ -1,15 +1,18 @@
-//! Explanations on standard error, with `PIXELFERRY_CLGL=explain`.
+//! Words of `PIXELFERRY_CLGL`. With `explain`, the layer explains itself on standard error.
 
 use std::fmt::Display;
 use std::sync::LazyLock;
 
-static ASKED: LazyLock<bool> = LazyLock::new(|| {
-    std::env::var("PIXELFERRY_CLGL").is_ok_and(|words| words.split(',').any(|word| word == "explain"))
-});
+static EXPLAINS: LazyLock<bool> = LazyLock::new(|| is_asked("explain"));
+
+/// Returns whether the variable has this word.
+pub fn is_asked(word: &str) -> bool {
+    std::env::var("PIXELFERRY_CLGL").is_ok_and(|words| words.split(',').any(|own| own == word))
+}
 
 /// Prints an explanation if explanations are enabled.
 pub fn say(what: impl Display) {
-    if *ASKED {
+    if *EXPLAINS {
         use std::io::Write as _;
         // A closed standard error has no reader.
         let _ = writeln!(std::io::stderr(), "pixelferry-clgl: {what}");

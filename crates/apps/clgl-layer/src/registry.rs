@@ -5,13 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Objects with the program's reference counts.
-pub struct Registry<T>(Mutex<HashMap<Handle, (T, u32)>>);
-
-impl<T> Default for Registry<T> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
+pub struct Registry<T>(pub Mutex<HashMap<Handle, (T, u32)>>);
 
 impl<T> Registry<T> {
     pub fn lock(&self) -> MutexGuard<'_, HashMap<Handle, (T, u32)>> {

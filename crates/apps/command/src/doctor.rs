@@ -37,9 +37,7 @@ pub fn text(found: &[Diagnosis]) -> String {
         return format!("no problem found; looked for {}\n", causes().collect::<Vec<_>>().join(", "));
     }
     let mut text = String::new();
-    for cause in found {
-        // Writing to a String cannot fail.
-        let _ = diagnosis(&mut text, "", cause);
-    }
+    // Writing to a String cannot fail.
+    let _ = found.iter().try_for_each(|cause| diagnosis(&mut text, "", cause));
     text
 }

@@ -5,6 +5,8 @@
 mod absent;
 #[cfg(feature = "bench")]
 mod bench;
+#[cfg(target_os = "linux")]
+mod clgl;
 mod demo;
 mod doctor;
 mod exit;
@@ -78,6 +80,9 @@ enum Command {
     #[cfg(all(feature = "stream", target_os = "linux"))]
     #[command(after_help = exit::help())]
     Streams(streams::StreamsOptions),
+    /// Run any program of OpenCL and OpenGL so that the two share memory, whatever the OpenCL driver.
+    #[cfg(target_os = "linux")]
+    Clgl(clgl::ClglOptions),
     /// Find out why frames take a slow path or no path, and print the command that fixes it.
     #[command(after_help = exit::help())]
     Doctor(doctor::DoctorOptions),
@@ -142,6 +147,8 @@ fn run(Cli { output, command }: Cli) -> Result<Exit, Box<dyn Error>> {
     subscriber.init();
     match command {
         Command::Probe(options) => return probe::run(&options),
+        #[cfg(target_os = "linux")]
+        Command::Clgl(options) => return clgl::run(&options),
         Command::Doctor(options) => return doctor::run(&options),
         #[cfg(all(feature = "stream", target_os = "linux"))]
         Command::Streams(options) => return streams::run(&options),

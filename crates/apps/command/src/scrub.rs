@@ -1,5 +1,7 @@
 //! Removes private data from a text: names of people and machines, home folders, and serial numbers.
 
+use lazy_regex::regex::{NoExpand, escape};
+use lazy_regex::{Regex, regex_replace_all};
 use std::env;
 use std::path::PathBuf;
 
@@ -42,64 +44,19 @@ impl Scrub {
 
     /// Returns the text without private data.
     pub fn clean(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for (word, instead) in &self.words {
-            text = replace_word(&text, word, instead);
-        }
-        for folder in ["/home/", "/Users/", "C:\\Users\\"] {
-            text = replace_names_after(&text, folder);
-        }
-        without_uuids(&text)
+        let replaced = |text: String, (word, instead): &(String, &str)| {
+            // No letter or digit touches a word; a path may follow anything.
+            let start = if word.starts_with(char::is_alphanumeric) { r"\b{start-half}" } else { "" };
+            match Regex::new(&format!(r"{start}{}\b{{end-half}}", escape(word))) {
+                Ok(found) => found.replace_all(&text, NoExpand(instead)).into_owned(),
+                Err(_) => text.replace(word, instead),
+            }
+        };
+        let text = self.words.iter().fold(text.to_owned(), replaced);
+        // The homes of other users, and the serial numbers of devices.
+        let text = regex_replace_all!(r#"(/home/|/Users/|C:\\Users\\)[^/\\:'" \n,)]*"#, &text, "${1}USER");
+        regex_replace_all!(r"[[:xdigit:]]{8}-(?:[[:xdigit:]]{4}-){3}[[:xdigit:]]{12}", &text, "UUID").into_owned()
     }
-}
-
-fn is_part(letter: char) -> bool {
-    letter.is_alphanumeric() || letter == '_'
-}
-
-/// Replaces a word where no letter or digit touches it.
-fn replace_word(text: &str, word: &str, instead: &str) -> String {
-    let (mut out, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find(word) {
-        let (before, after) = (&rest[..at], &rest[at + word.len()..]);
-        out += before;
-        let goes_on = word.starts_with(is_part) && out.ends_with(is_part) || after.starts_with(is_part);
-        out += if goes_on { word } else { instead };
-        rest = after;
-    }
-    out + rest
-}
-
-/// Replaces the name that follows `folder`: the home of another user.
-fn replace_names_after(text: &str, folder: &str) -> String {
-    let mut parts = text.split(folder);
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(['/', '\\', ':', '\'', '"', ' ', '\n', ',', ')']).unwrap_or(part.len());
-        out += folder;
-        out += "USER";
-        out += &part[end..];
-    }
-    out
-}
-
-/// Replaces the serial numbers of devices: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
-fn without_uuids(text: &str) -> String {
-    const LENGTH: usize = 36;
-    let is_uuid = |bytes: &[u8]| {
-        bytes.iter().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => *byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-    };
-    let (mut out, mut rest) = (String::new(), text);
-    while let Some(letter) = rest.chars().next() {
-        let is_there = rest.as_bytes().get(..LENGTH).is_some_and(is_uuid);
-        let length = if is_there { LENGTH } else { letter.len_utf8() };
-        out += if is_there { "UUID" } else { &rest[..length] };
-        rest = &rest[length..];
-    }
-    out
 }
 
 #[cfg(test)]

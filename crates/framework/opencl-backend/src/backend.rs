@@ -49,7 +49,7 @@ impl OpenClBackend {
     /// and all its objects hold the context, as OpenCL requires (`cl_khr_gl_sharing`, Lifetime of Shared Objects).
     /// [`ComputeBackend::open_in`] does the same with a display.
     ///
-    /// No driver with the extension was available: this has run only on a double of it (see `tests/gl_double`).
+    /// No driver of ours has the extension. It has run with the layer `clgl-layer`, which adds it to PoCL and rusticl.
     ///
     /// # Errors
     /// [`interop_core::Error::Unsupported`] where the device's extension list has no `cl_khr_gl_sharing` (its driver is

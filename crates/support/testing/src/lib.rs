@@ -17,7 +17,6 @@
 mod child;
 mod chromium;
 mod dice;
-mod double;
 mod known_outcomes;
 mod level;
 mod machine;
@@ -25,6 +24,7 @@ mod machine;
 #[cfg(unix)]
 mod one_place;
 mod patience;
+mod sharing_layer;
 #[cfg(test)]
 #[cfg(unix)]
 mod summary;
@@ -34,9 +34,9 @@ mod usage;
 pub use child::{Child, ChildResult, given, in_child, pass_in_child};
 pub use chromium::{CHROMIUM_FLAGS, chromium};
 pub use dice::Dice;
-pub use double::gl_double;
 pub use known_outcomes::{DRIVERS, Driver, ExpectedOutcome, KNOWN, KnownOutcome, Outcome, has, judge};
 pub use level::{Level, by_level, from, level};
 pub use machine::{MACHINE, Need, NeedRow, asked, need, needs_in_words};
 pub use patience::{Patience, receive, wait_until};
+pub use sharing_layer::sharing_layer;
 pub use usage::{Usage, peak};

@@ -11,16 +11,12 @@ mod refusals;
 mod rig;
 mod turns;
 
-use pixelferry_testing::{Need, pass_in_child};
+use pixelferry_testing::{Need, pass_in_child, sharing_layer};
 
 /// Runs `child` with the layer, on each driver that the machine has.
 fn on_layer(child: &str) {
-    let name = format!("{}pixelferry_clgl{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    let program = std::env::current_exe().unwrap();
-    // Test programs are in a folder of their own inside that of programs.
-    let found = program.ancestors().skip(1).take(2).map(|folder| folder.join(&name)).find(|path| path.exists());
-    let layer = found.unwrap_or_else(|| panic!("{name} is not beside {}", program.display()));
-    let env = [("OPENCL_LAYERS", layer.to_str().unwrap()), ("PIXELFERRY_CLGL", "explain")];
+    let layer = sharing_layer(true);
+    let env: Vec<_> = layer.iter().map(|(name, value)| (*name, value.as_str())).collect();
     for driver in [Need::Pocl, Need::Rusticl] {
         pass_in_child(child, Some(driver), &env, &["ALL DONE"]);
     }

@@ -4,8 +4,8 @@ use crate::bench::error::Error;
 use crate::bench::grid::Plan;
 use crate::bench::machine::Device;
 use pixelferry::{
-    BackendChoice, ComputeBackend, ComputeDisplay, Display, DisplayChoice, HeadlessDisplay, command::ApiChoice,
-    open_all_backends, open_all_headless, report::Availability,
+    BackendChoice, ComputeBackend, ComputeDisplay, DeviceIdentity, Display, DisplayChoice, HeadlessDisplay,
+    command::ApiChoice, open_all_backends, open_all_headless, report::Availability,
 };
 use std::fmt;
 use std::rc::Rc;
@@ -63,7 +63,12 @@ fn wanted<T>(
     let is_meant = |word: &str, item: &T| is_kind(word, item) || matches(word, device(item));
     for word in words {
         if !all.iter().any(|item| is_meant(word, item)) {
-            let there = all.iter().map(|item| describe(device(item))).collect::<Vec<_>>().join("; ");
+            let there = all
+                .iter()
+                .map(device)
+                .map(|of| format!("{} ({})", of.label, of.identity.driver))
+                .collect::<Vec<_>>()
+                .join("; ");
             return Err(Error::NoDevice { side, asked: word.clone(), there });
         }
     }
@@ -71,51 +76,45 @@ fn wanted<T>(
     Ok(all.into_iter().filter(keep).collect())
 }
 
-fn describe(device: &Device) -> String {
-    format!("{} ({})", device.label, device.driver)
-}
-
 /// A word that is the name of an API matches that API's devices only; any other word is searched for in the names.
 fn matches(word: &str, device: &Device) -> bool {
     let word = word.to_lowercase();
     let backend = BackendChoice::parse(&word).ok().and_then(ApiChoice::api);
     if let Some(api) = backend.or_else(|| DisplayChoice::parse(&word).ok().and_then(ApiChoice::api)) {
-        return device.api == api.to_string();
+        return device.identity.api == api;
     }
-    let names = [&device.label, &device.name, &device.vendor, &device.driver];
+    let DeviceIdentity { name, vendor, driver, .. } = &device.identity;
+    let names = [&device.label, name, vendor, driver];
     names.iter().any(|name| name.to_lowercase().contains(&word))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::sample;
+    use pixelferry::Api;
 
     #[test]
     fn words_are_apis_or_parts_of_names_and_must_match() {
-        let device = |api: &str, name: &str| Device {
-            api: api.into(),
+        let device = |api: Api, name: &str| Device {
             label: format!("{api} {name}"),
-            name: name.into(),
-            driver: "PoCL 3.1".into(),
-            ..sample::record().compute.remove(0)
+            identity: DeviceIdentity::new(api, name).with_driver("PoCL 3.1"),
         };
-        let all = || vec![device("CPU", "threads"), device("OpenCL", "cpu of x"), device("CUDA", "H200")];
+        let all = || vec![device(Api::Cpu, "threads"), device(Api::OpenCl, "cpu of x"), device(Api::Cuda, "H200")];
         let names = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
-            let kind = |word: &str, d: &Device| word == "compute" && d.api == "CUDA";
+            let kind = |word: &str, d: &Device| word == "compute" && d.identity.api == Api::Cuda;
             wanted("display", &words, all(), |d| d, kind)
-                .map(|list| list.into_iter().map(|d| d.name).collect::<Vec<_>>())
+                .map(|list| list.into_iter().map(|d| d.identity.name).collect::<Vec<_>>())
         };
         assert_eq!(names(&[]).unwrap().len(), 3);
         assert_eq!(names(&["cpu"]).unwrap(), ["threads"]);
         assert_eq!(names(&["h200", "OpenCL"]).unwrap(), ["cpu of x", "H200"]);
         assert_eq!(names(&["pocl"]).unwrap().len(), 3);
         assert_eq!(names(&["compute"]).unwrap(), ["H200"]);
-        let named = |name: &str, api: Option<pixelferry::Api>| {
+        let named = |name: &str, api: Option<Api>| {
             let Some(api) = api else { return assert_eq!(name, DisplayChoice::Compute.name()) };
-            let api = api.to_string();
-            assert!(matches(name, &device(&api, "x")) && !matches(name, &device("else", name)), "{name}");
+            let other = if api == Api::Cpu { Api::Cuda } else { Api::Cpu };
+            assert!(matches(name, &device(api, "x")) && !matches(name, &device(other, name)), "{name}");
         };
         BackendChoice::all().skip(1).for_each(|row| named(row.name, row.choice.api()));
         DisplayChoice::all().skip(1).for_each(|row| named(row.name, row.choice.api()));

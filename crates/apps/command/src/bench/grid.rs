@@ -19,19 +19,14 @@ pub enum Mode {
 
 impl Mode {
     pub const ALL: [Self; 2] = [Self::Latency, Self::Throughput];
-
-    /// Returns the name in tables and files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Latency => "latency",
-            Self::Throughput => "throughput",
-        }
-    }
 }
 
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.pad(match self {
+            Self::Latency => "latency",
+            Self::Throughput => "throughput",
+        })
     }
 }
 

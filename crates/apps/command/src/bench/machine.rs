@@ -41,15 +41,11 @@ fn field(text: &str, name: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-fn memory(name: &str) -> Option<u64> {
+/// Returns bytes of memory by their name in `/proc/meminfo`.
+pub(crate) fn memory(name: &str) -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let kib: u64 = field(&text, name)?.split(' ').next()?.parse().ok()?;
     Some(kib * 1024)
-}
-
-/// Memory in bytes that can be allocated without taking it from other programs.
-pub(crate) fn available_memory() -> Option<u64> {
-    memory("MemAvailable")
 }
 
 /// A compute device or display.
@@ -57,22 +53,8 @@ pub(crate) fn available_memory() -> Option<u64> {
 pub struct Device {
     /// Name in this result; a second device of the same name gets a number.
     pub label: String,
-    /// API that drives the device.
-    pub api: String,
-    /// Device name from the driver.
-    pub name: String,
-    /// Vendor from the driver.
-    pub vendor: String,
-    /// Driver and its version.
-    pub driver: String,
-    /// Identifier that is equal in every API.
-    pub uuid: Option<String>,
-    /// PCI address.
-    pub pci: Option<String>,
-    /// Location of its memory.
-    pub memory: String,
-    /// Whether the device is a program on the CPU.
-    pub software: bool,
+    #[serde(flatten)]
+    pub identity: DeviceIdentity,
 }
 
 impl Device {
@@ -82,17 +64,8 @@ impl Device {
         for d in devices {
             let label = format!("{} {}", d.api, short(&d.name));
             let same = list.iter().filter(|o| o.label == label || o.label.starts_with(&format!("{label} #"))).count();
-            list.push(Self {
-                label: if same == 0 { label } else { format!("{label} #{}", same + 1) },
-                api: d.api.to_string(),
-                name: d.name.clone(),
-                vendor: d.vendor.clone(),
-                driver: d.driver.clone(),
-                uuid: d.uuid.map(|u| u.to_string()),
-                pci: d.pci.clone(),
-                memory: d.memory.to_string(),
-                software: d.software,
-            });
+            let label = if same == 0 { label } else { format!("{label} #{}", same + 1) };
+            list.push(Self { label, identity: d.clone() });
         }
         list
     }

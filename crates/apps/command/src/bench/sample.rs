@@ -5,6 +5,7 @@ use crate::bench::machine::{Device, Machine};
 use crate::bench::record::{BenchRow, Cell, Method, Record, RowInfo, RowKind, SCHEMA, SCHEMA_VERSION, SkippedItem};
 use crate::bench::stats::Stats;
 use crate::bench::{row_names, verdict};
+use pixelferry::{Api, DeviceIdentity};
 
 /// A row whose samples vary slightly around `us`.
 pub fn row(name: &str, kind: RowKind, path: Option<&str>, us: f64) -> BenchRow {
@@ -50,16 +51,9 @@ fn cell(size: &str, mode: Mode, factor: f64) -> Cell {
 
 /// Two sizes in two modes on one pairing.
 pub fn record() -> Record {
-    let device = |label: &str| Device {
-        label: label.into(),
-        api: "CUDA".into(),
-        name: label.into(),
-        vendor: "V".into(),
-        driver: "1.2 & 3".into(),
-        uuid: None,
-        pci: Some("0000:01:00.0".into()),
-        memory: "discrete".into(),
-        software: false,
+    let device = |label: &str| {
+        let identity = DeviceIdentity::new(Api::Cuda, label).with_vendor("V").with_driver("1.2 & 3");
+        Device { label: label.into(), identity: identity.with_pci("0000:01:00.0".to_owned()) }
     };
     let cells = vec![
         cell("720p", Mode::Latency, 1.0),

@@ -2,7 +2,7 @@
 
 use crate::bench::grid::{Mode, Plan, Spot};
 use crate::bench::kernel::ramp;
-use crate::bench::machine::{Device, available_memory};
+use crate::bench::machine::{Device, memory};
 use crate::bench::measure::measure;
 use crate::bench::record::{Cell, SkippedItem};
 use crate::bench::rows::{Rows, Stage};
@@ -136,7 +136,7 @@ impl<'a> Tour<'a> {
         if let Some(reason) = no_time(expected, left) {
             return Err(reason);
         }
-        if let Some(free) = available_memory()
+        if let Some(free) = memory("MemAvailable")
             && spot.memory() > free / 2
         {
             let [takes, free] = [spot.memory(), free].map(|bytes| bytes >> 20);

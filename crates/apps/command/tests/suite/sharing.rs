@@ -1,19 +1,19 @@
-//! OpenCL that shares with OpenGL, on the double of `cl_khr_gl_sharing` (`tests/gl_double`): every command opens the backend
-//! inside the display, so that the path `direct` is offered.
+//! OpenCL that shares with OpenGL, by the layer `clgl-layer`: every command opens the backend inside the display, so that the
+//! path `direct` is offered.
 
 use crate::{pixelferry, texts};
-use pixelferry_tests::{Level, Need, Xvfb, few, from, gl_double, need};
+use pixelferry_tests::{Level, Need, Xvfb, few, from, need, sharing_layer};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Returns what a command says on standard output, on PoCL behind the double; `None` after having said which driver is missing.
+/// Returns what a command says on standard output, on PoCL behind the layer; `None` after having said which driver is missing.
 fn said(arguments: &[&str], server: Option<&Xvfb>) -> Option<String> {
     let mut command = pixelferry(arguments);
     command.env("OCL_ICD_VENDORS", "pocl.icd");
     if arguments[0] == "bench" {
         command.env_remove("PIXELFERRY_CALIBRATE_MS");
     }
-    command.envs(gl_double(false)).envs(server.map(|server| ("DISPLAY", server.display())));
+    command.envs(sharing_layer(false)).envs(server.map(|server| ("DISPLAY", server.display())));
     let output = command.output().unwrap();
     let [words, errors] = texts(&output);
     for (driver, missing) in [(Need::Pocl, "OpenCL is not available"), (Need::Egl, "(EGL) is not available")] {
@@ -22,11 +22,10 @@ fn said(arguments: &[&str], server: Option<&Xvfb>) -> Option<String> {
             return None;
         }
     }
-    // A double on the CPU shares memory of the host.
+    // `probe` says so where nothing is shared on a GPU.
     let expected = if arguments[0] == "probe" { 3 } else { 0 };
     assert_eq!(output.status.code(), Some(expected), "{arguments:?}: {errors}");
-    assert!(errors.contains("GL DOUBLE is in place"), "the loader did not take the layer: {errors}");
-    assert!(!errors.contains("GL DOUBLE refuses"), "{arguments:?}: {errors}");
+    assert!(!errors.contains("pixelferry-clgl"), "{arguments:?}: the layer refused something: {errors}");
     Some(words)
 }
 
@@ -86,4 +85,31 @@ fn the_bench_measures_it() {
         ["bench", "--quick", "--backends", "opencl", "--displays", "gl", "--sizes", "tiny", "--frames", "6"];
     let Some(said) = said(&arguments, None) else { return };
     assert!(said.lines().any(|line| line.contains(" direct ") && line.contains('(')) && said.contains('±'), "{said}");
+}
+
+/// The program gets the layer, its arguments and the terminal, and its exit code is that of the command.
+#[cfg(target_os = "linux")]
+#[test]
+fn any_program_runs_with_the_layer() {
+    let [(_, layer), _] = sharing_layer(true);
+    let clgl = |arguments: &[&str]| {
+        let mut command = pixelferry(&[&["clgl", "--layer", &layer], arguments].concat());
+        let output =
+            command.env("OCL_ICD_VENDORS", "pocl.icd").env("OPENCL_LAYERS", "/other/layer.so").output().unwrap();
+        let [words, errors] = texts(&output);
+        (output.status.code(), words, errors)
+    };
+    let (code, devices, errors) = clgl(&["devices"]);
+    let found = if errors.contains("is not available") { Err(errors) } else { Ok((code, devices)) };
+    let Some((code, devices)) = need(Need::Pocl, found) else { return };
+    assert!(code == Some(0) && devices.contains("shares with OpenGL"), "{code:?}: {devices}");
+    let script = "echo \"$OPENCL_LAYERS $1\"; exit 7";
+    let (code, said, errors) = clgl(&["run", "sh", "-c", script, "--", "--flag"]);
+    assert_eq!((code, said), (Some(7), format!("{layer}:/other/layer.so --flag\n")), "{errors}");
+    assert!(errors.contains(&layer) && errors.contains("shares with OpenGL"), "{errors}");
+    let (code, _, errors) = clgl(&["run", "no-such-program"]);
+    assert!(code == Some(1) && errors.contains("cannot run no-such-program"), "{errors}");
+    let missing = pixelferry(&["clgl", "--layer", "/no/layer.so", "devices"]).output().unwrap();
+    let [_, errors] = texts(&missing);
+    assert!(errors.contains("/no/layer.so: No such file") && errors.contains("cargo build"), "{errors}");
 }

@@ -15,7 +15,7 @@ pub(super) const VENDOR_FOLDERS: [&str; 2] = ["/usr/share/glvnd/egl_vendor.d", "
 pub(super) const VENDOR_VARIABLES: [&str; 2] = ["__EGL_VENDOR_LIBRARY_FILENAMES", "__EGL_VENDOR_LIBRARY_DIRS"];
 
 /// Environment variables that change the behaviour of drivers. None of them identifies a person or a machine.
-pub(super) const VARIABLES: [&str; 19] = [
+pub(super) const VARIABLES: [&str; 20] = [
     VENDOR_VARIABLES[0],
     VENDOR_VARIABLES[1],
     "__GLX_VENDOR_LIBRARY_NAME",
@@ -30,6 +30,7 @@ pub(super) const VARIABLES: [&str; 19] = [
     "NVIDIA_VISIBLE_DEVICES",
     "OCL_ICD_FILENAMES",
     "OCL_ICD_VENDORS",
+    "OPENCL_LAYERS",
     "POCL_DEVICES",
     "RUSTICL_ENABLE",
     "VK_DRIVER_FILES",
@@ -147,8 +148,8 @@ impl Facts {
             in_container: in_container(),
             in_wsl: fs::read_to_string("/proc/sys/kernel/osrelease")
                 .is_ok_and(|release| release.to_lowercase().contains("microsoft")),
-            over_ssh: ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"].iter().any(|name| is_set(name)),
-            screen: screen(env::var("DISPLAY").ok().as_deref(), is_set("WAYLAND_DISPLAY")),
+            over_ssh: ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"].iter().any(|name| value(name).is_some()),
+            screen: screen(env::var("DISPLAY").ok().as_deref(), value("WAYLAND_DISPLAY").is_some()),
             variables: VARIABLES.iter().filter_map(|name| Some((*name, value(name)?))).collect(),
         }
     }
@@ -177,10 +178,6 @@ impl Facts {
 /// Returns the value of a variable that is not empty, converted to text as closely as possible.
 fn value(name: &str) -> Option<String> {
     Some(env::var_os(name)?.to_string_lossy().into_owned()).filter(|value| !value.is_empty())
-}
-
-fn is_set(name: &str) -> bool {
-    value(name).is_some()
 }
 
 /// Returns the first dotted number in the driver's description.
@@ -222,7 +219,7 @@ fn render_nodes() -> RenderNodes {
 fn in_container() -> bool {
     let files = ["/.dockerenv", "/run/.containerenv"];
     let variables = ["container", "KUBERNETES_SERVICE_HOST", "NVIDIA_VISIBLE_DEVICES"];
-    files.iter().any(|file| Path::new(file).exists()) || variables.iter().any(|name| is_set(name))
+    files.iter().any(|file| Path::new(file).exists()) || variables.iter().any(|name| value(name).is_some())
 }
 
 /// An X server with a host name before the colon is reached through the network.

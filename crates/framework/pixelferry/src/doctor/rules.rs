@@ -3,6 +3,7 @@
 use super::facts::{Facts, RenderNodes, Screen, VENDOR_FOLDERS, VENDOR_VARIABLES};
 use crate::backend_rows;
 use interop_core::{Api, Diagnosis, Support};
+use std::path::Path;
 
 /// A cause of problems, as a rule.
 pub(super) struct Rule {
@@ -32,22 +33,19 @@ impl Rule {
 
     pub(super) fn diagnose(&self, facts: &Facts) -> Option<Diagnosis> {
         let (finding, advice, command) = (self.find)(facts)?;
-        let diagnosis = Diagnosis::new(self.name, finding, advice);
-        Some(match command {
-            Some(command) => diagnosis.with_command(command),
-            None => diagnosis,
-        })
+        Some(command.into_iter().fold(Diagnosis::new(self.name, finding, advice), Diagnosis::with_command))
     }
 }
 
 /// The causes, in the order of reporting.
-pub(super) static RULES: [Rule; 9] = [
+pub(super) static RULES: [Rule; 10] = [
     Rule::explaining("container-without-graphics", container_without_graphics),
     Rule::explaining("no-egl-vendor-file", no_egl_vendor_file),
     Rule::explaining("wsl", wsl),
     Rule::of("ssh-x-forwarding", ssh_x_forwarding),
     Rule::of("old-driver", old_driver),
     Rule::of("no-cache-for-opencl", no_cache_for_opencl),
+    Rule::of("opencl-layer-missing", opencl_layer_missing),
     Rule::of("display-on-another-gpu", display_on_another_gpu),
     Rule::general("software-opengl", software_opengl),
     Rule::general("no-opengl", no_opengl),
@@ -73,6 +71,13 @@ fn nvidia_gl_package(facts: &Facts) -> String {
 fn no_cache_for_opencl(facts: &Facts) -> Option<Advice> {
     let (finding, hint) = facts.no_opencl.as_ref().filter(|(_, hint)| hint.contains("POCL_CACHE_DIR"))?;
     found(format!("OpenCL: {finding}"), hint, "export POCL_CACHE_DIR=/tmp/pocl")
+}
+
+/// Loaders ignore such a layer without a word.
+fn opencl_layer_missing(facts: &Facts) -> Option<Advice> {
+    let missing = facts.variable("OPENCL_LAYERS")?.split(':').find(|file| !Path::new(file).exists())?;
+    let finding = format!("the OpenCL loader does not find the layer '{missing}' of OPENCL_LAYERS");
+    found(finding, "Give the path of a file; this command finds pixelferry's layer", "pixelferry clgl devices")
 }
 
 fn container_without_graphics(facts: &Facts) -> Option<Advice> {
@@ -237,6 +242,5 @@ fn software_opengl(facts: &Facts) -> Option<Advice> {
 }
 
 fn no_opengl(facts: &Facts) -> Option<Advice> {
-    let (reason, hint) = facts.no_opengl.clone().filter(|_| facts.opengl.is_empty())?;
-    Some((reason, hint, None))
+    facts.no_opengl.clone().filter(|_| facts.opengl.is_empty()).map(|(reason, hint)| (reason, hint, None))
 }

@@ -214,3 +214,11 @@ fn a_home_that_cannot_be_written() {
     let missing = Facts { no_opencl: Some(("no driver".into(), "Install one.".into())), ..well() };
     check(&ill, "no-cache-for-opencl", "no usable device", "POCL_CACHE_DIR=", &missing);
 }
+
+#[test]
+fn a_layer_that_the_loader_does_not_find() {
+    let with = |layers: &str| Facts { variables: set("OPENCL_LAYERS", layers), ..well() };
+    let there = std::env::current_exe().unwrap().display().to_string();
+    let both = format!("{there}:/no/layer.so");
+    check(&with(&both), "opencl-layer-missing", "'/no/layer.so'", "pixelferry clgl devices", &with(&there));
+}

@@ -1,0 +1,69 @@
+//! `pixelferry clgl`: programs whose OpenCL shares with OpenGL, by the layer `libpixelferry_clgl.so`.
+
+use crate::exit::Exit;
+use pixelferry::api::opencl::devices;
+use pixelferry_demo::{complain, say};
+use std::env;
+use std::error::Error;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Advice where the layer is missing.
+const HINT: &str =
+    "give its path with --layer, or build it in a clone of pixelferry with: cargo build --release -p clgl-layer";
+/// The variable that both OpenCL loaders read.
+const LAYERS: &str = "OPENCL_LAYERS";
+
+#[derive(clap::Args)]
+pub struct ClglOptions {
+    /// Path of the layer; by default, libpixelferry_clgl.so beside this program.
+    #[arg(long, value_name = "FILE")]
+    layer: Option<PathBuf>,
+    #[command(subcommand)]
+    command: ClglCommand,
+}
+
+#[derive(clap::Subcommand)]
+enum ClglCommand {
+    /// List the OpenCL devices, and which of them share with OpenGL if the layer is used.
+    Devices,
+    /// Run a program, which may be searched in PATH, with the layer.
+    Run {
+        /// The program and its arguments.
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        program: Vec<OsString>,
+    },
+}
+
+pub fn run(ClglOptions { layer, command }: &ClglOptions) -> Result<Exit, Box<dyn Error>> {
+    let own = env::current_exe()?;
+    let layer = layer.clone().unwrap_or_else(|| own.with_file_name("libpixelferry_clgl.so"));
+    let layer = layer.canonicalize().map_err(|error| format!("{}: {error}; {HINT}", layer.display()))?;
+    let set = env::var_os(LAYERS).unwrap_or_default();
+    let others = env::split_paths(&set).filter(|other| !other.as_os_str().is_empty() && *other != layer);
+    let all = env::join_paths([layer.clone()].into_iter().chain(others))?;
+    // In a process of its own, because a loader reads its layers once.
+    let listed = || -> Result<String, Box<dyn Error>> {
+        let output =
+            Command::new(&own).args(["clgl", "--layer"]).arg(&layer).arg("devices").env(LAYERS, &all).output()?;
+        let text = String::from_utf8([output.stdout, output.stderr].concat())?;
+        if output.status.success() { Ok(text.trim_end().into()) } else { Err(text.trim_end().into()) }
+    };
+    match command {
+        ClglCommand::Devices if all == set => {
+            for device in devices()? {
+                let shares = if device.has_extension("cl_khr_gl_sharing") { "shares" } else { "does not share" };
+                say!("{}: {shares} with OpenGL", device.identity())?;
+            }
+        }
+        ClglCommand::Devices => say!("{}", listed()?)?,
+        ClglCommand::Run { program } => {
+            complain!("with {}:\n{}", layer.display(), listed()?);
+            let error = Command::new(&program[0]).args(&program[1..]).env(LAYERS, &all).exec();
+            return Err(format!("cannot run {}: {error}", program[0].display()).into());
+        }
+    }
+    Ok(Exit::Done)
+}
