@@ -6,6 +6,7 @@
 mod calls;
 mod changes;
 mod lists;
+mod model;
 mod pixels;
 mod refusals;
 mod rig;
@@ -49,6 +50,7 @@ on_layer! {
     threads_without_opengl_take_turns => "turns::child_thread";
     fences_are_events => "turns::child_fence";
     contexts_come_and_go => "turns::child_contexts";
+    random_turns_are_as_the_model => "model::child_model";
     lists_of_extensions_are_whole => "lists::child_extensions";
     contexts_tell_their_properties => "lists::child_properties";
     functions_are_found_by_name => "lists::child_functions";
