@@ -53,8 +53,8 @@ struct Object {
 struct Opened {
     memory: Raw,
     flags: u64,
-    /// The program has specified other storage since.
-    is_old: bool,
+    /// The program may have specified other storage since, and the same again.
+    shape: Shape,
     /// What OpenCL sees, in a turn of it.
     acquired: Option<Vec<u8>>,
 }
@@ -109,9 +109,6 @@ impl Object {
                 call!(gl_address "glTexParameteri"(u32, u32, i32); TEXTURE_2D, 0x2801, 0x2600);
             }
         }
-        if let Some(opened) = &mut self.opened {
-            opened.is_old |= shape != self.shape;
-        }
         self.shape = shape;
     }
 
@@ -148,13 +145,13 @@ impl Object {
         // PoCL has no images of some formats.
         let is_lacking = memory == Err(INVALID_IMAGE_FORMAT_DESCRIPTOR) && matches!(self.shape, Shape::Texture(2, _));
         assert!(memory.is_ok() || is_lacking, "{memory:?}");
-        self.opened = memory.ok().map(|memory| Opened { memory, flags, is_old: false, acquired: None });
+        self.opened = memory.ok().map(|memory| Opened { memory, flags, shape: self.shape, acquired: None });
     }
 
     fn acquire(&mut self, program: &Program, dice: &mut Dice) {
         let (shape, content) = (self.shape, self.content.clone());
         let opened = self.opened.as_mut().unwrap();
-        if opened.is_old {
+        if opened.shape != shape {
             return assert_eq!(program.acquire(opened.memory), INVALID_GL_OBJECT);
         }
         match dice.below(12) {
@@ -240,7 +237,7 @@ fn step(object: &mut Object, program: &Program, dice: &mut Dice) -> (bool, bool)
         Some(_) if chance == 0 => return (false, object.close()),
         Some(_) if chance == 1 && !object.is_deleted => object.specify_other(dice),
         Some(_) if chance == 2 && !object.is_deleted => object.delete(),
-        Some(opened) if opened.is_old && chance < 12 => return (false, object.close()),
+        Some(opened) if opened.shape != object.shape && chance < 12 => return (false, object.close()),
         Some(_) if chance < 6 && !object.is_deleted => object.specify(dice, object.shape),
         Some(_) => object.acquire(program, dice),
     }
