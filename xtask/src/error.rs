@@ -47,6 +47,8 @@ pub enum Error {
          (xtask/src/feature_costs.rs)"
     )]
     TooManyCrates { features: &'static str, crates: usize, most: usize },
+    #[error("{page} has no row '{row}'; put the table of `cargo xtask feature-costs` there")]
+    OldCosts { page: &'static str, row: String },
     #[error("cannot parse JSON: {0}")]
     Metadata(#[from] serde_json::Error),
     #[error("{0} problems in the pages; each is listed above")]
