@@ -41,6 +41,7 @@ struct BandwidthRow {
 const PIECES: [(&str, usize); 3] = [("copy 256K", 1 << 18), ("copy 2M", 1 << 21), ("copy by thread", 0)];
 
 fn main() {
+    measure::options(&["--batch", "--exponent", "--json", "--only", "--operation", "--samples"]);
     let (samples, batch) = (number("--samples", 30), number("--batch", 10));
     let len = 1usize << number("--exponent", 26);
     let only = argument("--only");

@@ -51,6 +51,7 @@ fn median(times: &[Duration]) -> f64 {
 }
 
 fn main() {
+    measure::options(&[]);
     let mut backends: Vec<Arc<dyn ComputeBackend>> = Vec::new();
     for device in devices().unwrap_or_default() {
         backends.push(Arc::new(OpenClBackend::open(&device).unwrap()));

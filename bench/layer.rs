@@ -48,6 +48,7 @@ fn timed(mut frame: impl FnMut()) -> f64 {
 }
 
 fn main() {
+    measure::options(&["--rounds"]);
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().expect("threads"));
     let display: Rc<dyn Display> = MemoryDisplay::new();
     let image = ImageDesc::new(64, 64, PixelFormat::Rgba8).with_access(ImageAccess::Any);

@@ -17,7 +17,7 @@
 //! Each prints a table; with `--json FILE` those with samples write them. Paths and their floors are measured by the command:
 //! `cargo xtask bench`. `reference` holds programs by hand in other languages, `samples` what was measured.
 
-#![allow(clippy::expect_used)] // a benchmark that cannot run says so and stops
+#![allow(clippy::expect_used, clippy::print_stderr, clippy::exit)] // a benchmark that cannot run says so and stops
 
 use pixelferry::api::gl::{self, GlDisplay};
 use pixelferry::api::wgpu::{self, WgpuDisplay};
@@ -26,6 +26,16 @@ use serde::Serialize;
 use std::env;
 use std::rc::Rc;
 use std::str::FromStr;
+
+/// Ends the program and lists its options if the command line has another one, such as `--help`.
+pub fn options(known: &[&str]) {
+    let is_unknown = |option: &String| option.starts_with("--") && !known.contains(&option.as_str());
+    // Cargo adds `--bench`.
+    if let Some(unknown) = env::args().filter(|option| option != "--bench").find(is_unknown) {
+        eprintln!("{unknown} is no option; the options are {}; see the first lines of the program", known.join(", "));
+        std::process::exit(2);
+    }
+}
 
 /// Returns the argument that follows `name` on the command line.
 pub fn argument(name: &str) -> Option<String> {

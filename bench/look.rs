@@ -105,6 +105,7 @@ fn timed(both: (&dyn ComputeBackend, &dyn Display), call: impl FnOnce() -> Resul
 }
 
 fn main() {
+    measure::options(&["--backend", "--json", "--rounds"]);
     let choice = argument("--backend").unwrap_or_else(|| "auto".into());
     let choice = BackendChoice::parse(&choice).expect("--backend");
     let opened = open_backend(choice, &[]).and_then(|backend| {

@@ -29,6 +29,7 @@ struct RecordRow {
 }
 
 fn main() {
+    measure::options(&["--backend", "--json", "--output", "--rate", "--seconds", "--size"]);
     let choice = argument("--backend").unwrap_or_else(|| "auto".into());
     let backend = open_backend(BackendChoice::parse(&choice).expect("--backend"), &[]);
     let size: Extent = argument("--size").map_or(Extent::new(1920, 1080), |size| size.parse().expect("--size"));

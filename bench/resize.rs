@@ -159,6 +159,7 @@ fn print(row: &ResizeRow) {
 }
 
 fn main() {
+    measure::options(&["--backend", "--display", "--json", "--room", "--steps"]);
     let steps = number("--steps", 75);
     let rooms: &[bool] = match argument("--room").as_deref() {
         Some("yes") => &[true],

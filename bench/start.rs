@@ -76,6 +76,7 @@ fn measure(
 }
 
 fn main() {
+    measure::options(&["--json", "--rounds", "--sizes"]);
     let rounds = number("--rounds", 15);
     let folder = std::env::temp_dir().join(format!("pixelferry-start-{}", std::process::id()));
     let mut rows = Vec::new();

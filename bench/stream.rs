@@ -245,6 +245,7 @@ fn within(shows: &Shows, backend: &Arc<dyn ComputeBackend>, path: Option<PathId>
 }
 
 fn main() {
+    measure::options(&["--backend", "--frames", "--json", "--publish", "--sizes"]);
     if let Some(name) = argument(CHILD) {
         return child(&name);
     }

@@ -425,6 +425,7 @@ fn sizes() -> Vec<(u32, u32)> {
 }
 
 fn main() {
+    measure::options(&["--comparing", "--json", "--rounds", "--seed", "--sizes", "--works"]);
     let rounds = number("--rounds", 24);
     let screen = open_headless(DisplayChoice::Gl).expect("a display of OpenGL");
     let mut file = argument("--json").map(|name| std::fs::File::create(name).expect("the file after --json"));

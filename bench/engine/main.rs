@@ -44,6 +44,7 @@ pub trait Subject {
 }
 
 fn main() {
+    measure::options(&["--cuda", "--device", "--frames"]);
     let frames: usize = number("--frames", 200);
     let backend: Arc<dyn ComputeBackend> = match flag("--cuda") {
         true => Arc::new(CudaBackend::open_best().expect("CUDA")),

@@ -128,6 +128,7 @@ fn check(subject: &mut dyn Subject, width: u32) {
 }
 
 fn main() {
+    measure::options(&["--frames", "--json", "--rows", "--sizes"]);
     let frames = number("--frames", 300);
     let mut report = Report::new();
     for (size, width, height) in SIZES.into_iter().filter(|(size, ..)| listed("--sizes", size)) {
