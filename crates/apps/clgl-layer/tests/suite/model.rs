@@ -47,10 +47,10 @@ struct Object {
     shape: Shape,
     content: Vec<u8>,
     is_deleted: bool,
-    opened: Option<Opened>,
+    opened: Option<MemoryObject>,
 }
 
-struct Opened {
+struct MemoryObject {
     memory: Raw,
     flags: u64,
     /// The program may have specified other storage since, and the same again.
@@ -145,7 +145,7 @@ impl Object {
         // PoCL has no images of some formats.
         let is_lacking = memory == Err(INVALID_IMAGE_FORMAT_DESCRIPTOR) && matches!(self.shape, Shape::Texture(2, _));
         assert!(memory.is_ok() || is_lacking, "{memory:?}");
-        self.opened = memory.ok().map(|memory| Opened { memory, flags, shape: self.shape, acquired: None });
+        self.opened = memory.ok().map(|memory| MemoryObject { memory, flags, shape: self.shape, acquired: None });
     }
 
     fn acquire(&mut self, program: &Program, dice: &mut Dice) {
