@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Value of [`Record::schema`].
 pub const SCHEMA: &str = "pixelferry-bench";
 /// Increases when older readers would misread a result.
-pub const SCHEMA_VERSION: u32 = 4;
+pub const SCHEMA_VERSION: u32 = 5;
 
 /// Everything that was measured, with machine and method. Times are microseconds per frame unless a name says
 /// otherwise.
