@@ -89,7 +89,7 @@ fn bytes_around_a_range(screen: &HeadlessDisplay) {
         for (drawn, value) in [(77, 50), (77, 60), (88, 70), (99, 80)] {
             let buffer = display.surface_buffer(link.shown().unwrap().surface()).unwrap();
             // SAFETY: the display's context is current here. Copies of the GL go into mapped buffers, too.
-            unsafe {
+            let write = |drawn: u8| unsafe {
                 let source = gl.create_buffer().unwrap();
                 gl.bind_buffer(glow::COPY_READ_BUFFER, Some(source));
                 gl.buffer_data_u8_slice(glow::COPY_READ_BUFFER, &[drawn; 500], glow::STATIC_DRAW);
@@ -99,6 +99,12 @@ fn bytes_around_a_range(screen: &HeadlessDisplay) {
                 gl.bind_buffer(glow::COPY_READ_BUFFER, None);
                 gl.bind_buffer(glow::COPY_WRITE_BUFFER, None);
                 gl.delete_buffer(source);
+            };
+            write(if drawn == 88 { 5 } else { drawn });
+            if drawn == 88 {
+                // A frame that is dropped has prepared its slot before OpenGL wrote.
+                drop(link.acquire_bytes(100..120).unwrap());
+                write(drawn);
             }
             let mut frame = link.acquire_bytes(100..120).unwrap();
             frame.write(&[value; 20]).unwrap();

@@ -42,14 +42,16 @@ pub fn run(ClglOptions { layer, command }: &ClglOptions) -> Result<Exit, Box<dyn
     let layer = layer.clone().unwrap_or_else(|| own.with_file_name("libpixelferry_clgl.so"));
     let layer = layer.canonicalize().map_err(|error| format!("{}: {error}; {HINT}", layer.display()))?;
     let set = env::var_os(LAYERS).unwrap_or_default();
-    let others = env::split_paths(&set).filter(|other| !other.as_os_str().is_empty() && *other != layer);
+    let is_other =
+        |other: &PathBuf| !other.as_os_str().is_empty() && other.canonicalize().ok().as_ref() != Some(&layer);
+    let others = env::split_paths(&set).filter(is_other);
     let all = env::join_paths([layer.clone()].into_iter().chain(others))?;
     // In a process of its own, because a loader reads its layers once.
     let listed = || -> Result<String, Box<dyn Error>> {
         let output =
             Command::new(&own).args(["clgl", "--layer"]).arg(&layer).arg("devices").env(LAYERS, &all).output()?;
-        let text = String::from_utf8([output.stdout, output.stderr].concat())?;
-        if output.status.success() { Ok(text.trim_end().into()) } else { Err(text.trim_end().into()) }
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim_end().to_owned();
+        if output.status.success() { Ok(text) } else { Err(text.into()) }
     };
     match command {
         ClglCommand::Devices if all == set => {
@@ -60,7 +62,7 @@ pub fn run(ClglOptions { layer, command }: &ClglOptions) -> Result<Exit, Box<dyn
         }
         ClglCommand::Devices => say!("{}", listed()?)?,
         ClglCommand::Run { program } => {
-            complain!("with {}:\n{}", layer.display(), listed()?);
+            complain!("with {}:\n{}", layer.display(), listed().unwrap_or_else(|error| error.to_string()));
             let error = Command::new(&program[0]).args(&program[1..]).env(LAYERS, &all).exec();
             return Err(format!("cannot run {}: {error}", program[0].display()).into());
         }

@@ -86,14 +86,12 @@ layout(derivative_group_quadsNV) in;
 #endif
 writeonly uniform image2D shadertoy_out_image;
 uniform bool shadertoy_out_opaque;
-vec4 shadertoy_out_color, shadertoy_out_place;
-vec2 isf_FragNormCoord;
+vec4 shadertoy_out_color, shadertoy_out_place = vec4(vec2(gl_GlobalInvocationID) + 0.5, 0.5, 1.0);
+vec2 isf_FragNormCoord = shadertoy_out_place.xy / vec2(imageSize(shadertoy_out_image));
 #define gl_FragCoord shadertoy_out_place
 #define pf_FragColor shadertoy_out_color
 void shadertoy_out_main();
 void main() {
-  shadertoy_out_place = vec4(vec2(gl_GlobalInvocationID) + 0.5, 0.5, 1.0);
-  isf_FragNormCoord = shadertoy_out_place.xy / vec2(imageSize(shadertoy_out_image));
   shadertoy_out_main();
   if (shadertoy_out_opaque) shadertoy_out_color.w = 1.0;
   imageStore(shadertoy_out_image, ivec2(gl_GlobalInvocationID), shadertoy_out_color);

@@ -73,7 +73,7 @@ fn computed(
 }
 
 /// What texts do that a compute shader could do differently.
-const CASES: [(&str, &str); 7] = [
+const CASES: [(&str, &str); 8] = [
     (
         "place",
         "void mainImage(out vec4 c, in vec2 p) { c = vec4(gl_FragCoord.xy / iResolution.xy, p.x / 99.0, 0.25); }",
@@ -85,6 +85,10 @@ const CASES: [(&str, &str); 7] = [
         "#define main() x()\n#define size 3\nvoid mainImage(out vec4 c, in vec2 p) { c = vec4(p.xyx / 99.0, size); }",
     ),
     ("globals", "float sum;\nvoid mainImage(out vec4 c, in vec2 p) { sum += p.x / 99.0; c = vec4(sum); }"),
+    (
+        "initialisers",
+        "/*{ }*/ vec2 at = 0.5 * isf_FragNormCoord + gl_FragCoord.yx / 999.0; void main() { gl_FragColor = vec4(at, at); }",
+    ),
     (
         "isf",
         "/*{ }*/ void main(void) { gl_FragColor = vec4(isf_FragNormCoord, gl_FragCoord.x / RENDERSIZE.x, TIME / 9.0); }",

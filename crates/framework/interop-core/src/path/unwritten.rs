@@ -106,7 +106,8 @@ impl Ages {
             Unwritten::Keep => true,
             Unwritten::Clear | Unwritten::Overwrite => self.reader != Reader::Uploads && transfer.part != self.full,
         };
-        let stale = &self.stale[piece];
+        let is_drawn = self.reader == Reader::InPlaceAndDraws && transfer.part != self.full;
+        let stale = if is_drawn { &self.whole } else { &self.stale[piece] };
         let from = self.newest.filter(|_| must_hold && !stale.is_empty());
         let clear = match self.rule {
             _ if self.foreign[piece] && from.is_none() => Clear::Whole,
@@ -138,7 +139,6 @@ impl Ages {
     /// Records that `piece` holds the newest frame; the other slots lack its changes.
     pub(super) fn finished(&mut self, piece: usize) {
         let changed = match self.rule {
-            _ if self.reader == Reader::InPlaceAndDraws => self.whole.clone(),
             Unwritten::Keep if !self.touched => 0..0,
             _ => self.part.clone(),
         };

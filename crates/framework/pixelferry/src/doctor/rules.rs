@@ -3,7 +3,6 @@
 use super::facts::{Facts, RenderNodes, Screen, VENDOR_FOLDERS, VENDOR_VARIABLES};
 use crate::backend_rows;
 use interop_core::{Api, Diagnosis, Support};
-use std::path::Path;
 
 /// A cause of problems, as a rule.
 pub(super) struct Rule {
@@ -75,8 +74,10 @@ fn no_cache_for_opencl(facts: &Facts) -> Option<Advice> {
 
 /// Loaders ignore such a layer without a word.
 fn opencl_layer_missing(facts: &Facts) -> Option<Advice> {
-    let missing = facts.variable("OPENCL_LAYERS")?.split(':').find(|file| !Path::new(file).exists())?;
-    let finding = format!("the OpenCL loader does not find the layer '{missing}' of OPENCL_LAYERS");
+    // The system searches names without a folder.
+    let mut layers = std::env::split_paths(facts.variable("OPENCL_LAYERS")?);
+    let missing = layers.find(|file| file.is_absolute() && !file.exists())?;
+    let finding = format!("the OpenCL loader does not find the layer '{}' of OPENCL_LAYERS", missing.display());
     found(finding, "Give the path of a file; this command finds pixelferry's layer", "pixelferry clgl devices")
 }
 
