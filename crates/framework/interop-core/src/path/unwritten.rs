@@ -106,8 +106,7 @@ impl Ages {
             Unwritten::Keep => true,
             Unwritten::Clear | Unwritten::Overwrite => self.reader != Reader::Uploads && transfer.part != self.full,
         };
-        let is_drawn = self.reader == Reader::InPlaceAndDraws && transfer.part != self.full;
-        let stale = if is_drawn { &self.whole } else { &self.stale[piece] };
+        let stale = &self.stale[piece];
         let from = self.newest.filter(|_| must_hold && !stale.is_empty());
         let clear = match self.rule {
             _ if self.foreign[piece] && from.is_none() => Clear::Whole,
@@ -119,7 +118,8 @@ impl Ages {
 
     /// Records that the copy of [`Plan::copy`] was queued.
     pub(super) fn renewed(&mut self, piece: usize) {
-        self.stale[piece] = 0..0;
+        // Until the frame is finished, the display's user may draw on.
+        self.stale[piece] = if self.reader == Reader::InPlaceAndDraws { self.whole.clone() } else { 0..0 };
         self.foreign[piece] = false;
     }
 
@@ -139,6 +139,7 @@ impl Ages {
     /// Records that `piece` holds the newest frame; the other slots lack its changes.
     pub(super) fn finished(&mut self, piece: usize) {
         let changed = match self.rule {
+            _ if self.reader == Reader::InPlaceAndDraws => self.whole.clone(),
             Unwritten::Keep if !self.touched => 0..0,
             _ => self.part.clone(),
         };
