@@ -2,10 +2,12 @@
 
 use crate::exit::Exit;
 use pixelferry::api::opencl::devices;
+use pixelferry::driver::describe::child_process::ChildProcess;
 use pixelferry_demo::{complain, say};
 use std::env;
 use std::error::Error;
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Command;
@@ -47,12 +49,8 @@ pub fn run(ClglOptions { layer, command }: &ClglOptions) -> Result<Exit, Box<dyn
     let others = env::split_paths(&set).filter(is_other);
     let all = env::join_paths([layer.clone()].into_iter().chain(others))?;
     // In a process of its own, because a loader reads its layers once.
-    let listed = || -> Result<String, Box<dyn Error>> {
-        let output =
-            Command::new(&own).args(["clgl", "--layer"]).arg(&layer).arg("devices").env(LAYERS, &all).output()?;
-        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim_end().to_owned();
-        if output.status.success() { Ok(text) } else { Err(text.into()) }
-    };
+    let mut list = Command::new(own);
+    list.args(["clgl", "--layer"]).arg(&layer).arg("devices").env(LAYERS, &all);
     match command {
         ClglCommand::Devices if all == set => {
             for device in devices()? {
@@ -60,9 +58,11 @@ pub fn run(ClglOptions { layer, command }: &ClglOptions) -> Result<Exit, Box<dyn
                 say!("{}: {shares} with OpenGL", device.identity())?;
             }
         }
-        ClglCommand::Devices => say!("{}", listed()?)?,
+        ClglCommand::Devices => return Err(list.exec().into()),
         ClglCommand::Run { program } => {
-            complain!("with {}:\n{}", layer.display(), listed().unwrap_or_else(|error| error.to_string()));
+            complain!("with {}:", layer.display());
+            list.stdout(io::stderr());
+            ChildProcess::start(list)?.wait()?;
             let error = Command::new(&program[0]).args(&program[1..]).env(LAYERS, &all).exec();
             return Err(format!("cannot run {}: {error}", program[0].display()).into());
         }
