@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 mod async_queues;
+mod audits;
 mod auto_link;
 #[cfg(unix)]
 mod calibration;

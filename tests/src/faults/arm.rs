@@ -5,6 +5,7 @@ use interop_core::display::{Call, Hook, Watch};
 use interop_core::select::Clock;
 use interop_core::{DriverError, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -65,6 +66,10 @@ struct ArmState {
     jitter: f64,
     random: u64,
     lies: BTreeSet<FaultStep>,
+    /// Such a call does nothing and reports success, after this many that do what they should.
+    one_lie: Option<(FaultStep, u32)>,
+    /// Bytes that the next hand-over changes.
+    tampered: Option<Range<usize>>,
     ends_are_left_out: bool,
     live: BTreeMap<&'static str, usize>,
     violations: Vec<String>,
@@ -143,6 +148,21 @@ impl Faults {
         self.state().lies.insert(step);
     }
 
+    /// Makes one such call of a surface do nothing and report success, after `others`.
+    pub fn lie_once(&self, step: FaultStep, others: u32) {
+        self.state().one_lie = Some((step, others));
+    }
+
+    /// Changes these bytes of the next memory that is handed over and has them, as another program might.
+    pub fn tamper(&self, bytes: Range<usize>) {
+        self.state().tampered = Some(bytes);
+    }
+
+    /// Returns the bytes to change in memory of this length.
+    pub(crate) fn tampered(&self, len: usize) -> Option<Range<usize>> {
+        self.state().tampered.take_if(|bytes| bytes.end <= len)
+    }
+
     /// Number of such calls.
     pub fn calls(&self, step: FaultStep) -> u32 {
         self.state().calls.get(&step).copied().unwrap_or(0)
@@ -211,7 +231,18 @@ impl Faults {
     /// A call that may be to do nothing: see [`Faults::lie`].
     pub(crate) fn unless_a_lie(&self, step: FaultStep, call: impl FnOnce() -> Result<()>) -> Result<()> {
         self.check(step)?;
-        if self.state().lies.contains(&step) { Ok(()) } else { call() }
+        let mut state = self.state();
+        let mut is_it = false;
+        if let Some((_, others)) = state.one_lie.as_mut().filter(|(lie, _)| *lie == step) {
+            is_it = *others == 0;
+            *others = others.saturating_sub(1);
+        }
+        if is_it {
+            state.one_lie = None;
+        }
+        let lies = is_it || state.lies.contains(&step);
+        drop(state);
+        if lies { Ok(()) } else { call() }
     }
 
     /// Counts a call, takes its time, and fails where it is to.
@@ -233,7 +264,7 @@ impl Hook for Faults {
             Call::Upload => self.unless_a_lie(FaultStep::Upload, done),
             Call::UploadStaged => self.unless_a_lie(FaultStep::UploadStaged, done),
             Call::Download => self.before(FaultStep::Download, done),
-            Call::ReadInPlace => self.before(FaultStep::ReadInPlace, done),
+            Call::ReadInPlace => self.unless_a_lie(FaultStep::ReadInPlace, done),
             Call::ReadBack => self.before(FaultStep::ReadBack, done),
             Call::Export => self.before(FaultStep::Export, done),
             Call::DrawBack => done(),

@@ -36,6 +36,7 @@ impl DisplayDriver for DisplayDouble {
         & caps() -> &DisplayCaps;
         & hold_gl() -> Result<Arc<dyn GlContext>>;
         & drop_in_context(object: Box<dyn Any>);
+        & backend_in_queue() -> Result<Option<Box<dyn Any>>>;
         DrawOffscreen before & draw_offscreen_by(surface: &Surface, manner: Option<Manner>) -> Result<()>;
         & drawn() -> Option<DrawReport>;
         DisplayFinish ends & finish() -> Result<()>;

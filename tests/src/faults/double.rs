@@ -1,6 +1,7 @@
 //! Memory and semaphores that the two doubles make, wrapped.
 
 use crate::faults::arm::{Alive, Faults};
+use crate::faults::step::FaultStep;
 use crate::faults::wrapped_memory::Wraps;
 use interop_core::compute::MemoryDriver;
 use interop_core::display::SemaphoreDriver;
@@ -34,15 +35,41 @@ impl Wraps for Double<dyn ComputeMemory> {
 impl MemoryDriver for Double<dyn ComputeMemory> {
     crate::forward! {
         & len() -> usize;
-        Read after &mut read(offset: usize, into: &mut [u8]) -> Result<()>;
         Write after &mut write(offset: usize, from: &[u8]) -> Result<()>;
-        MapRead before &mut map_read(range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
         MapWrite after &mut map_write(range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
         SetSync before &mut set_sync(kind: SyncKind) -> Result<()>;
         Acquire before &mut acquire() -> Result<()>;
         Submit ends &mut submit() -> Result<()>;
-        Release ends &mut release() -> Result<()>;
-        ReleaseInQueue ends &mut release_in_queue() -> Result<()>;
+    }
+
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        self.tamper()?;
+        self.faults.after(FaultStep::Read, || self.inner.read(offset, into))
+    }
+
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.faults.before(FaultStep::MapRead, || self.inner.map_read(range, f))
+    }
+
+    fn release(&mut self) -> Result<()> {
+        self.tamper()?;
+        self.faults.ends(FaultStep::Release, || self.inner.release())
+    }
+
+    fn release_in_queue(&mut self) -> Result<()> {
+        self.tamper()?;
+        self.faults.ends(FaultStep::ReleaseInQueue, || self.inner.release_in_queue())
+    }
+}
+
+impl Double<dyn ComputeMemory> {
+    /// Changes what [`Faults::tamper`] names.
+    fn tamper(&mut self) -> Result<()> {
+        let Some(bytes) = self.faults.tampered(self.inner.len()) else { return Ok(()) };
+        let mut changed = vec![0; bytes.len()];
+        self.inner.read(bytes.start, &mut changed)?;
+        changed.iter_mut().for_each(|byte| *byte = !*byte);
+        self.inner.write(bytes.start, &changed)
     }
 }
 

@@ -10,7 +10,7 @@ pub type Rooms = (&'static str, &'static str);
 
 /// Crates that have rooms.
 pub const ROOMS: &[Rooms] = &[
-    ("interop-core", "describe devices tournament draw display compute path select engine link conformance"),
+    ("interop-core", "describe devices tournament draw display compute path select audit engine link conformance"),
     ("pixelferry-gl", "api context objects draw queue staging surface display compute"),
     ("pixelferry-vulkan", "sharing queue context staging launch surface draw display compute"),
     ("pixelferry-wgpu", "context draw staging surface display compute"),

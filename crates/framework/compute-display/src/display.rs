@@ -15,6 +15,7 @@ use interop_core::{
     MemoryShape, PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
     SurfacePart,
 };
+use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -146,6 +147,10 @@ impl DisplayDriver for ComputeDisplay {
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let make = || Ok(ComputeSurface::in_place(&self.shared));
         Surface::in_place((DisplayDriver::device(self), DisplayDriver::caps(self)), desc, |_| make(), make)
+    }
+
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any>>> {
+        Ok(Some(Box::new(Arc::clone(&self.shared.backend))))
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {

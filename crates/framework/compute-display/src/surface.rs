@@ -84,6 +84,25 @@ impl ComputeSurface {
             }),
         }
     }
+
+    /// Copies to a block of device memory.
+    fn fetch(&self, at: &SurfacePart, staging: &Staging, view: View) -> Result<bool> {
+        let staging = own::<ComputeStaging>(staging.driver(), &self.display)?;
+        let BlockMemory::Device(to) = staging.place() else { return Ok(false) };
+        let (memory, whole) = self.shown()?;
+        let (from, mut to) = (memory.get()?, to.get_mut()?);
+        match (asked(whole, at)?, view) {
+            (CheckedView::Pixels(of), View::Image(view)) => {
+                let source = Source { memory: from.as_ref(), view: of };
+                self.display.copy_pixels(source, Canvas { memory: to.as_mut(), view })?;
+            }
+            (CheckedView::Bytes { first, len }, view) => {
+                self.display.copy_bytes((from.as_ref(), first), (to.as_mut(), view.span().start), len)?;
+            }
+            (CheckedView::Pixels(_), View::Buffer(_)) => return Ok(false),
+        }
+        Ok(true)
+    }
 }
 
 /// Returns the bytes in tight rows.
@@ -122,6 +141,15 @@ impl<C: Content> SurfaceDriver<C> for ComputeSurface {
 }
 
 impl<C: Content> StoredDriver<C> for ComputeSurface {
+    fn downloads(&self, staging: &Staging) -> bool {
+        let own = own::<ComputeStaging>(staging.driver(), &self.display);
+        own.is_ok_and(|staging| matches!(staging.place(), BlockMemory::Device(_)))
+    }
+
+    fn download(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()> {
+        self.fetch(&C::part(at), staging, C::view(view)).map(drop)
+    }
+
     fn upload(&mut self, at: &C::At, bytes: &[u8], view: &C::View) -> Result<()> {
         self.store(&C::part(at), bytes, &C::view(view))
     }
@@ -155,6 +183,10 @@ impl<C: Content> StoredDriver<C> for ComputeSurface {
 }
 
 impl<C: Content> InPlaceDriver<C> for ComputeSurface {
+    fn download_shown(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<bool> {
+        self.fetch(&C::part(at), staging, C::view(view))
+    }
+
     fn show(&mut self, staging: &Staging, view: &C::View) -> Result<()> {
         let (staging, view) = (own::<ComputeStaging>(staging.driver(), &self.display)?, C::view(view));
         check_aligned(&view)?;

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
 fn run(check: bool) -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     each(root, "pattern", Entries::BothOf("pf_pattern_4"), stamp::pattern_text, check)?;
+    each(&root.join("../interop-core"), "digest", Entries::LinearOf("pf_digest"), str::to_owned, check)?;
     each(&root.join("../compute-display"), "draw", Entries::LinearOf("pf_draw"), str::to_owned, check)?;
     each(&root.join("../../apps/media"), "rgb", Entries::LinearOf("pf_rgb"), str::to_owned, check)?;
     each(&root.join("../../bindings/py"), "pack", Entries::LinearOf("pf_pack"), str::to_owned, check)?;

@@ -25,12 +25,14 @@
 //! and below |
 //! | [`path`] | how bytes reach the display | [`compute`] and below |
 //! | [`select`] | which path is chosen, and why: verification with pixels, timing, reports | [`path`] and below |
+//! | [`audit`] | frames that are proved while a program runs | [`select`] and below |
 //! | [`engine`] | an engine's own textures and buffers, which kernels read and write | [`select`] and below |
 //! | [`link`] | the user's object: links, frames, targets | [`select`] and below |
 //! | [`conformance`] | tests that every path and display must pass | all of them |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod audit;
 pub mod compute;
 pub mod conformance;
 pub mod describe;
@@ -43,6 +45,7 @@ pub mod path;
 pub mod select;
 pub mod tournament;
 
+pub use audit::AuditReport;
 pub use compute::{
     Arg, Argument, ComputeBackend, ComputeMemory, ComputeSemaphore, Kernel, KernelSource, MemoryDriver, Target,
 };
@@ -55,6 +58,7 @@ pub use describe::format::PixelFormat;
 pub use describe::geometry::{Extent, ExtentError, Region, RowOrder};
 pub use describe::path_id::{PathId, PathKind};
 pub use describe::surface::{BufferDesc, ImageAccess, ImageDesc, MemoryShape, SurfaceDesc, Unwritten};
+pub use describe::verdict::AuditVerdict;
 pub use describe::view::{BufferView, ImageView, View};
 pub use devices::capability::{ComputeCaps, DisplayCaps, HandleType, MemoryCap, SemaphoreCap, Support, SyncKind};
 pub use devices::gl_context::{GlContext, GlName};
@@ -71,7 +75,7 @@ pub use engine::{EnginePath, Intake, IntakeGuard, Outlet, OutletFrame, OutletOpt
 pub use link::{Detour, Link, LinkOptions, SharedFrame, SharedLink, ShowOutcome, ShownFrame, StartedFrame, WriteFrame};
 pub use path::{PathSpec, Paths, SharingPath};
 pub use select::report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
-pub use select::{Mode, PathCost, Policy, Profiles, Ratio, Trials};
+pub use select::{Audit, Mode, PathCost, Policy, Profiles, Ratio, Trials};
 
 #[cfg(test)]
 #[path = "../tests/compile_fail.rs"]

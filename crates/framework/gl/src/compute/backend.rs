@@ -31,8 +31,9 @@ impl GlBackend {
             let lent = |shape| MemoryCap::new(HandleType::QueueBuffer(device.queue_id()), shape, Support::Yes);
             // Image units of OpenGL ES support few formats, and writes only.
             let textures = (!device.is_es()).then(|| lent(MemoryShape::Image));
-            let (exports, imports) = (vec![lent(MemoryShape::Linear)], textures.into_iter().collect());
-            Self::with(device, ContextThread::Callers, exports, imports)
+            let linear = lent(MemoryShape::Linear);
+            let imports = [linear.clone()].into_iter().chain(textures).collect();
+            Self::with(device, ContextThread::Callers, vec![linear], imports)
         })
     }
 

@@ -126,6 +126,9 @@ impl ShaderDevice for GlShaders {
     }
 
     fn open(&self, handle: &SharedHandle, bytes: usize) -> Result<QueueBuffer> {
+        if let SharedHandle::QueueBuffer { .. } = handle {
+            return QueueBuffer::lent(&self.device, handle, bytes);
+        }
         let (device, handle) = (self.device.clone(), handle.duplicate_memory()?);
         self.place.run(move || QueueBuffer::opened(&device, handle, bytes))
     }

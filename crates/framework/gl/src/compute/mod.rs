@@ -72,6 +72,7 @@ mod backend;
 mod context_thread;
 mod device;
 mod glsl;
+mod in_queue;
 mod rows;
 
 pub use backend::GlBackend;

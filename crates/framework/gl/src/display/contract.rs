@@ -40,13 +40,20 @@ use std::sync::Arc;
 /// dropped then are deleted later, when the display's context is current again.
 pub struct GlDisplay {
     tools: Rc<Tools>,
+    /// The backend for audits, opened at the first one.
+    #[cfg(feature = "compute")]
+    pub(crate) in_queue: std::cell::OnceCell<Arc<dyn interop_core::ComputeBackend>>,
 }
 
 interop_core::debug_as!(GlDisplay, |this| device = &this.shared().device);
 
 impl GlDisplay {
     pub(crate) fn from_shared(shared: Rc<ContextState>) -> Rc<Self> {
-        Rc::new(Self { tools: Tools::new(shared) })
+        Rc::new(Self {
+            tools: Tools::new(shared),
+            #[cfg(feature = "compute")]
+            in_queue: std::cell::OnceCell::new(),
+        })
     }
 
     pub(crate) fn shared(&self) -> &Rc<ContextState> {
@@ -375,13 +382,18 @@ impl DisplayDriver for GlDisplay {
         Surface::in_place(
             (DisplayDriver::device(self), DisplayDriver::caps(self)),
             desc,
-            |image| Ok(InPlaceImage::new(&self.tools, image.format)),
+            |image| Ok(InPlaceImage::new(&self.tools, *image)),
             || Ok(InPlaceBuffer::new(&self.tools)),
         )
     }
 
     fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
         self.shared().hold()
+    }
+
+    #[cfg(feature = "compute")]
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any>>> {
+        self.opened_in_queue()
     }
 
     fn drop_in_context(&self, object: Box<dyn Any>) {

@@ -32,7 +32,17 @@ struct Inner {
     bytes: usize,
     /// Imported memory that contains it; dropped after it.
     memory: Option<ObjectName>,
+    /// True for a buffer that the display deletes.
+    is_lent: bool,
     device: GlDevice,
+}
+
+/// Handle with which the display lends a buffer to kernels in its context, for audits. The display keeps the buffer
+/// while they run.
+#[derive(Debug)]
+pub(crate) struct LentBuffer {
+    pub name: glow::Buffer,
+    pub bytes: usize,
 }
 
 interop_core::debug_as!(Inner, |this| name = &this.name, bytes = &this.bytes);
@@ -40,6 +50,9 @@ interop_core::debug_as!(Inner, |this| name = &this.name, bytes = &this.bytes);
 impl Drop for Inner {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
+        if self.is_lent {
+            return;
+        }
         self.device.unmake(ObjectName::Buffer(self.name));
         if let Some(memory) = self.memory {
             self.device.unmake(memory);
@@ -48,6 +61,15 @@ impl Drop for Inner {
 }
 
 impl QueueBuffer {
+    /// Opens a buffer that the display lends, of at least this many bytes, for reads.
+    #[cfg(feature = "compute")]
+    pub(crate) fn lent(device: &GlDevice, handle: &SharedHandle, bytes: usize) -> Result<Self> {
+        let lent: &LentBuffer = handle.in_queue("buffer")?;
+        SharedHandle::check_room(lent.bytes as u64, bytes as u64)?;
+        let LentBuffer { name, bytes } = *lent;
+        Ok(Self { inner: Arc::new(Inner { name, bytes, memory: None, is_lent: true, device: device.clone() }) })
+    }
+
     /// Largest size of such a buffer: sizes of buffers are passed as 31 bits.
     pub(crate) const MOST_BYTES: u64 = MAX_BUFFER_BYTES / WORD as u64 * WORD as u64;
 
@@ -64,7 +86,9 @@ impl QueueBuffer {
             unsafe {
                 let name = gl.create_buffer().map_err(|why| device.no_name("glGenBuffers", &why))?;
                 device.made(ObjectName::Buffer(name));
-                let made = Self { inner: Arc::new(Inner { name, bytes, memory: None, device: device.clone() }) };
+                let made = Self {
+                    inner: Arc::new(Inner { name, bytes, memory: None, is_lent: false, device: device.clone() }),
+                };
                 made.bound(gl, glow::COPY_WRITE_BUFFER, || {
                     gl.buffer_data_size(glow::COPY_WRITE_BUFFER, bytes as i32, glow::DYNAMIC_COPY);
                 });
@@ -98,7 +122,8 @@ impl QueueBuffer {
                     device.no_name("glGenBuffers", &why)
                 })?;
                 device.made(ObjectName::Buffer(buffer));
-                let inner = Inner { name: buffer, bytes, memory: Some(memory), device: device.clone() };
+                let (memory, device) = (Some(memory), device.clone());
+                let inner = Inner { name: buffer, bytes, memory, is_lent: false, device };
                 let made = Self { inner: Arc::new(inner) };
                 made.bound(gl, glow::COPY_WRITE_BUFFER, || {
                     functions.buffer_storage(glow::COPY_WRITE_BUFFER, size, name)

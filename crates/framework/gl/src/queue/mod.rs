@@ -14,5 +14,6 @@ pub(crate) mod semaphore;
 pub(crate) mod shape;
 pub(crate) mod texture;
 
-pub(crate) use buffer::QueueBuffer;
+pub(crate) use buffer::{LentBuffer, QueueBuffer};
 pub use device::GlDevice;
+pub(crate) use texture::TextureHandle;

@@ -4,9 +4,9 @@ use crate::api::memory_object::MemoryObject;
 use crate::context::context_state::ContextState;
 use crate::context::owned_object::OwnedObject;
 use crate::objects::state_guards::BoundTexture;
-use crate::queue::QueueBuffer;
+use crate::queue::{LentBuffer, QueueBuffer};
 use glow::HasContext as _;
-use interop_core::Result;
+use interop_core::{HandleType, Result, SharedHandle};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -98,6 +98,14 @@ impl Block {
 
     pub(crate) fn is_exposed(&self) -> bool {
         self.exposed.get()
+    }
+
+    /// Lends the buffer to kernels in the context; `None` for another queue.
+    pub(crate) fn lend(&self, queue: HandleType) -> Option<SharedHandle> {
+        let HandleType::QueueBuffer(id) = queue else { return None };
+        let lent = LentBuffer { name: self.buffer(), bytes: self.len };
+        (self.shared.queue_handle() == Some(queue))
+            .then(|| SharedHandle::QueueBuffer { queue: id, buffer: Box::new(lent) })
     }
 
     /// Returns the buffer texture of that sized format, created once. The context must be current.

@@ -1,10 +1,15 @@
 //! A texture in memory that is shared with a compute device.
 
+use crate::api::gl_format::gl_format;
 use crate::api::memory_object::MemoryObject;
 use crate::context::context_state::ContextState;
 use crate::context::owned_object::OwnedObject;
 use crate::draw::image_source::ImageSource;
+use crate::objects::attachment::StoreFormat;
+use crate::queue::TextureHandle;
+use interop_core::{HandleType, ImageDesc, SharedHandle};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A texture shared by the staging block and by the surfaces that show it.
 pub(crate) struct ImageBlock {
@@ -13,6 +18,8 @@ pub(crate) struct ImageBlock {
     _memory: OwnedObject<MemoryObject>,
     /// Memory that this crate allocated for sharing, if it did; dropped last.
     exported: Option<crate::api::vulkan::VulkanMemory>,
+    /// Lives as long as the texture.
+    owner: Arc<()>,
     shared: Rc<ContextState>,
 }
 
@@ -23,7 +30,7 @@ impl ImageBlock {
         memory: OwnedObject<MemoryObject>,
         exported: Option<crate::api::vulkan::VulkanMemory>,
     ) -> Rc<Self> {
-        Rc::new(Self { texture, _memory: memory, exported, shared: Rc::clone(shared) })
+        Rc::new(Self { texture, _memory: memory, exported, owner: Arc::default(), shared: Rc::clone(shared) })
     }
 
     pub(crate) fn shared(&self) -> &Rc<ContextState> {
@@ -33,6 +40,16 @@ impl ImageBlock {
     /// Returns the image that others can open.
     pub(crate) fn exported(&self) -> Option<&crate::api::vulkan::VulkanMemory> {
         self.exported.as_ref()
+    }
+
+    /// Lends the texture to kernels in the context; `None` for another queue, and for formats of which they get no copy.
+    pub(crate) fn lend(&self, queue: HandleType, image: &ImageDesc) -> Option<SharedHandle> {
+        let HandleType::QueueBuffer(id) = queue else { return None };
+        let format = StoreFormat::of(gl_format(image.format).internal)?;
+        let (texture, extent, owner) = (self.texture.get(), image.extent, Arc::downgrade(&self.owner));
+        let handle = TextureHandle { texture, level: 0, layer: 0, format, extent, stores_only: false, owner };
+        (self.shared.queue_handle() == Some(queue))
+            .then(|| SharedHandle::QueueBuffer { queue: id, buffer: Box::new(Arc::new(handle)) })
     }
 
     pub(crate) fn source(&self) -> ImageSource {

@@ -117,6 +117,14 @@ impl StagingDriver for GlStaging {
         Ok(())
     }
 
+    fn is_done(&mut self) -> Result<bool> {
+        let shared = self.body.shared();
+        shared.check_not_lost()?;
+        let Some(fence) = &self.fence else { return Ok(true) };
+        shared.enter()?;
+        fence.is_done(shared)
+    }
+
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         orphaned_block::map_write(self.linear()?, f)
     }

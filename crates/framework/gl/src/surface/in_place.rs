@@ -10,28 +10,28 @@ use crate::objects::transfer::ImageTransfer;
 use crate::staging::{Block, GlStaging, ImageBlock};
 use interop_core::display::{Bytes, InPlaceDriver, Pixels, Staging, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
-use interop_core::{BufferView, Error, ImageView, PixelFormat, Region, Result};
+use interop_core::{BufferView, Error, HandleType, ImageDesc, ImageView, Region, Result, SharedHandle};
 use std::ops::Range;
 use std::rc::Rc;
 
 /// An image in a staging block, read by texel index.
 pub(crate) struct InPlaceImage {
     tools: Rc<Tools>,
-    format: PixelFormat,
+    image: ImageDesc,
     shown: Option<ImageContent>,
 }
 
 /// Source of the image. It keeps the block alive.
 enum ImageContent {
-    Linear { source: ImageSource, _block: Rc<Block> },
+    Linear { source: ImageSource, block: Rc<Block>, view: ImageView },
     Texture(Rc<ImageBlock>),
 }
 
 interop_core::owned!(InPlaceImage: ContextState, "surface", |surface| surface.tools.shared());
 
 impl InPlaceImage {
-    pub(crate) fn new(tools: &Rc<Tools>, format: PixelFormat) -> Self {
-        Self { tools: Rc::clone(tools), format, shown: None }
+    pub(crate) fn new(tools: &Rc<Tools>, image: ImageDesc) -> Self {
+        Self { tools: Rc::clone(tools), image, shown: None }
     }
 
     /// Returns the buffer texture, with the position of the image in texels.
@@ -46,7 +46,7 @@ impl InPlaceImage {
 impl SurfaceDriver<Pixels> for InPlaceImage {
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
         self.tools.shared().enter()?;
-        self.tools.read_back_image(&self.source()?, *at, self.format)
+        self.tools.read_back_image(&self.source()?, *at, self.image.format)
     }
 
     fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
@@ -56,6 +56,14 @@ impl SurfaceDriver<Pixels> for InPlaceImage {
 }
 
 impl InPlaceDriver<Pixels> for InPlaceImage {
+    fn lend(&self, queue: HandleType) -> Result<Option<(SharedHandle, Option<ImageView>)>> {
+        let shown = self.shown.as_ref().ok_or(Error::NothingShown)?;
+        Ok(match shown {
+            ImageContent::Linear { block, view, .. } => block.lend(queue).map(|handle| (handle, Some(*view))),
+            ImageContent::Texture(block) => block.lend(queue, &self.image).map(|handle| (handle, None)),
+        })
+    }
+
     fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
         let shared = self.tools.shared();
         shared.enter()?;
@@ -82,7 +90,7 @@ impl InPlaceDriver<Pixels> for InPlaceImage {
         let texture = block.texture(fetched)?;
         let (base, pitch) = (texels.base, texels.pitch);
         let source = ImageSource { target: glow::TEXTURE_BUFFER, texture, base, pitch, decoding };
-        self.shown = Some(ImageContent::Linear { source, _block: Rc::clone(block) });
+        self.shown = Some(ImageContent::Linear { source, block: Rc::clone(block), view: *view });
         Ok(())
     }
 }
@@ -125,6 +133,11 @@ impl SurfaceDriver<Bytes> for InPlaceBuffer {
 }
 
 impl InPlaceDriver<Bytes> for InPlaceBuffer {
+    fn lend(&self, queue: HandleType) -> Result<Option<(SharedHandle, Option<BufferView>)>> {
+        let shown = self.shown.as_ref().ok_or(Error::NothingShown)?;
+        Ok(shown.block.lend(queue).map(|handle| (handle, Some(shown.view))))
+    }
+
     fn show(&mut self, staging: &Staging, view: &BufferView) -> Result<()> {
         let shared = self.tools.shared();
         shared.enter()?;

@@ -4,6 +4,7 @@ use super::forks::is_forked;
 use super::mismatch::Mismatch;
 use super::path_id::PathId;
 use super::threads::SignalMaskGuard;
+use super::verdict::AuditVerdict;
 use std::fmt;
 
 /// Result whose error is [`Error`] by default.
@@ -123,6 +124,16 @@ pub enum Error {
         what: String,
         /// The panic message.
         reason: String,
+    },
+    /// An audit found that the display read another frame than the kernels had written ([`crate::audit`]).
+    #[error("path {path} showed frame {frame} wrongly, as an audit found: {verdict}")]
+    WrongFrame {
+        /// The path.
+        path: PathId,
+        /// Number of the frame in its link, counted from 1.
+        frame: u64,
+        /// The comparison.
+        verdict: AuditVerdict,
     },
     /// No frame has been finished yet, so there is nothing to show.
     #[error("nothing to show yet: no frame of this link is finished; finish one, then draw")]

@@ -16,5 +16,6 @@ pub(crate) mod setters;
 pub mod surface;
 pub mod threads;
 pub(crate) mod variable;
+pub mod verdict;
 pub mod view;
 pub mod words;

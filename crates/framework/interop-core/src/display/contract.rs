@@ -36,6 +36,12 @@ pub trait DisplayDriver: Any {
         Err(Error::unsupported(self.device(), reason))
     }
 
+    /// Returns the backend that computes in the display's own queue, as an `Arc<dyn ComputeBackend>` in the box; each
+    /// call returns the same one. `None` where the display has no such backend.
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any>>> {
+        Ok(None)
+    }
+
     /// Implements [`Display::drop_in_context`].
     fn drop_in_context(&self, object: Box<dyn Any>) {
         drop(object);
@@ -112,6 +118,13 @@ pub trait Display: sealed::Sealed + Any {
     /// [`Error::Unsupported`] where it does not draw in an OpenGL context, or in one without a known name.
     fn hold_gl(&self) -> Result<Arc<dyn GlContext>>;
 
+    /// Returns the backend that computes in the display's own queue, as an `Arc<dyn ComputeBackend>` in the box, for
+    /// audits; each call returns the same one. `None` where the display has no such backend.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the device has no compute shaders; errors of the driver.
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any>>>;
+
     /// Drops `object` while the display's context is current: at once, or during a later call if the context is not
     /// current now. For a compute backend's registrations of the display's objects.
     fn drop_in_context(&self, object: Box<dyn Any>);
@@ -178,6 +191,10 @@ impl<D: DisplayDriver> Display for D {
 
     fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
         setup("Display::hold_gl", || DisplayDriver::hold_gl(self))
+    }
+
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any>>> {
+        setup("Display::backend_in_queue", || DisplayDriver::backend_in_queue(self))
     }
 
     fn drop_in_context(&self, object: Box<dyn Any>) {

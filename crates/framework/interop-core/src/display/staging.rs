@@ -56,6 +56,12 @@ pub trait StagingDriver: Any {
     /// Waits for the last fence, if there is one.
     fn wait(&mut self) -> Result<()>;
 
+    /// Returns true where [`StagingDriver::wait`] would not wait. By default it waits, which suits displays whose work is
+    /// done when a call returns.
+    fn is_done(&mut self) -> Result<bool> {
+        self.wait().map(|()| true)
+    }
+
     /// Claims the block from readers outside this program before it is written again; returns `false` while one keeps
     /// it.
     fn claim(&mut self) -> Result<bool> {
@@ -175,6 +181,27 @@ impl Staging {
                 // Reached only after the driver has waited: a hook may report success without calling it.
                 self.writes.end();
                 Ok(())
+            })
+        })
+    }
+
+    /// Returns true once the display has finished the reads and writes of the block. Does not wait.
+    ///
+    /// # Errors
+    /// Those of [`Staging::wait`].
+    pub fn is_done(&mut self) -> Result<bool> {
+        Call::Wait.named(|| {
+            Watch::around(self.watch.as_ref(), Call::Wait, || {
+                if self.is_unmarked {
+                    self.driver.fence(self.is_shown.get())?;
+                    self.is_unmarked = false;
+                }
+                let is_done = self.driver.is_done()?;
+                if is_done {
+                    self.driver.wait()?;
+                    self.writes.end();
+                }
+                Ok(is_done)
             })
         })
     }

@@ -71,6 +71,19 @@ pub trait InPlaceDriver<C: Content>: SurfaceDriver<C> {
     /// Shows this part of a block of linear memory in place from now on.
     fn show(&mut self, staging: &Staging, view: &C::View) -> Result<()>;
 
+    /// Copies what is shown into a staging block of linear memory, where the display itself does that, as
+    /// [`StoredDriver::download`] does. Otherwise returns false, and the host copies.
+    fn download_shown(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<bool> {
+        let (_, _, _) = (at, staging, view);
+        Ok(false)
+    }
+
+    /// Implements [`Surface::lend`].
+    fn lend(&self, queue: HandleType) -> Result<Option<(SharedHandle, Option<C::View>)>> {
+        let _ = queue;
+        Ok(None)
+    }
+
     /// Shows a block that is a texture of the same size and format; returns `false` where it cannot show other
     /// textures.
     fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
@@ -298,6 +311,16 @@ impl Surface {
         Call::Export.named(|| of_either!(&self.0, front => front.export(handle)))
     }
 
+    /// Returns the memory that an in-place surface reads, for kernels in the display's `queue`: a texture, or linear
+    /// memory with the layout that the surface shows. Returns `None` for surfaces that are downloaded instead: those with
+    /// storage of their own, and those whose display lends nothing.
+    ///
+    /// # Errors
+    /// [`Error::NothingShown`]; errors of the driver.
+    pub(crate) fn lend(&self, queue: HandleType) -> Result<Option<(SharedHandle, Option<View>)>> {
+        Call::Export.named(|| of_either!(&self.0, front => front.lend(queue)))
+    }
+
     /// Returns the driver for a downcast by the display. No driver can pass for another.
     pub fn driver(&self) -> &dyn Any {
         of_either!(&self.0, front => front.driver.any())
@@ -403,6 +426,12 @@ impl<C: Content> Front<C> {
                 driver.download(&at, staging, &there)
             }
             driver => {
+                if let Driver::InPlace(driver) = driver {
+                    staging.begin_write()?;
+                    if driver.download_shown(&at, staging, &there)? {
+                        return Ok(());
+                    }
+                }
                 let bytes = driver.any_mut().read_back(&at)?;
                 staging.map_write(&mut |to| {
                     lay_out(&bytes, view, to);
@@ -410,6 +439,12 @@ impl<C: Content> Front<C> {
                 })
             }
         })
+    }
+
+    fn lend(&self, queue: HandleType) -> Result<Option<(SharedHandle, Option<View>)>> {
+        let Driver::InPlace(driver) = &*self.driver else { return Ok(None) };
+        let lent = Watch::around(self.watch.as_ref(), Call::Export, || driver.lend(queue))?;
+        Ok(lent.map(|(handle, view)| (handle, view.map(|view| C::view(&view)))))
     }
 
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {

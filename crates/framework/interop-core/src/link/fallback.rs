@@ -25,6 +25,7 @@ impl Error {
                 | Self::Unavailable { .. }
                 | Self::Rejected { .. }
                 | Self::Panicked { .. }
+                | Self::WrongFrame { .. }
         )
     }
 }
@@ -130,6 +131,7 @@ impl Link {
         (self.proved, self.made_for) = (*desc, *desc);
         self.broken = None;
         self.unclean = false;
+        self.auditor.forget();
         if !std::mem::take(&mut self.finished) {
             return Some(path);
         }

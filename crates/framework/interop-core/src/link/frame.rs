@@ -54,6 +54,7 @@ impl Link {
             return Err(Error::InTarget);
         }
         let mut descent = None;
+        self.settle_audits();
         self.leave_broken(&mut descent)?;
         self.compare_between_frames();
         self.frames += 1;

@@ -22,6 +22,7 @@ pub use shown_frame::ShownFrame;
 pub use targets::{Detour, ShowOutcome};
 pub use write_frame::WriteFrame;
 
+use crate::audit::{AuditReport, Auditor};
 use crate::compute::{ComputeBackend, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
@@ -97,6 +98,7 @@ pub struct Link {
     /// Paths that are still to be compared.
     live_trials: LiveTrials,
     touch: Touch,
+    auditor: Auditor,
     /// Targets of frames that kernels write directly.
     targets: Targets,
     /// True where the newest frame is only in its target.
@@ -126,6 +128,7 @@ impl Link {
         let Selection { path, id, report, live_trials } = open_path(&backend, &display, &desc, &options.policy)?;
         let layout = FrameLayout::new(&desc, display.caps());
         let touch = Touch::new(&options.policy.clock);
+        let auditor = Auditor::new(options.policy.audit, &options.policy.clock);
         Ok(Self {
             backend,
             display,
@@ -144,6 +147,7 @@ impl Link {
             paused: false,
             live_trials,
             touch,
+            auditor,
             targets: Targets::new()?,
             in_target: false,
             number: frame_trace::next_link(),
@@ -177,6 +181,20 @@ impl Link {
         &self.report
     }
 
+    /// Judges the audited frames whose digests have arrived, and returns what the audits have found so far. Does not
+    /// wait. Each frame does this, too. After a wrong frame, the next frame leaves the path.
+    pub fn audits(&mut self) -> &AuditReport {
+        self.settle_audits();
+        self.auditor.report()
+    }
+
+    pub(crate) fn settle_audits(&mut self) {
+        let Some((frame, verdict)) = self.auditor.settle() else { return };
+        let path = self.id;
+        tracing::warn!(%path, frame, %verdict, "an audit found a wrong frame");
+        self.broken.get_or_insert(Error::WrongFrame { path, frame, verdict });
+    }
+
     /// Number of frames between the one finished last and the one shown (see [`crate::Mode`]).
     pub fn frames_behind(&self) -> usize {
         self.path.frames_behind()
@@ -200,7 +218,7 @@ impl Link {
         for (path, reason) in &self.demoted {
             text += &format!("  left: {path}: {reason}\n");
         }
-        text
+        text + &format!("  audit: {}\n", self.auditor.report())
     }
 
     /// Starts a frame of the whole surface. The surface's rule determines the pixels that it leaves unwritten, see
@@ -251,6 +269,7 @@ impl Link {
     /// Errors of the backend or display; then it shows nothing either, and the next frame may replace the path.
     pub fn clear(&mut self) -> Result<()> {
         (self.finished, self.retired, self.newest, self.in_target) = (false, None, None, false);
+        self.auditor.forget();
         self.unclean = true;
         self.make_pieces(true)?;
         blank(&mut self.path, self.backend.as_ref(), &self.layout)?;
@@ -280,8 +299,10 @@ impl Link {
         }
     }
 
-    pub(crate) fn finish_frame(&mut self) -> Result<()> {
+    pub(crate) fn finish_frame(&mut self, part: &SurfacePart) -> Result<()> {
         let _step = step!("finish");
+        let (sides, frame) = ((&self.backend, &self.display), self.frames);
+        self.auditor.before_hand_over(sides, &mut self.path, (&self.layout, part), frame);
         let mut done = self.path.finish();
         if done.is_ok() && !self.finished {
             // Until the pipeline is full, it would return patterns of the verification.
@@ -297,6 +318,7 @@ impl Link {
         (self.finished, self.in_target) = (true, false);
         self.retired = None;
         self.newest = FrameTag::current();
+        self.auditor.after_hand_over(&self.display, &mut self.path, &self.layout, self.frames);
         drop(self.touched());
         Ok(())
     }

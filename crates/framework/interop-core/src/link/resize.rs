@@ -78,6 +78,7 @@ impl Link {
         }
         let _stage = stage!("resize");
         self.targets.forget();
+        self.auditor.forget();
         if self.in_target {
             // Frames before the newest must not appear again.
             (self.finished, self.retired) = (false, None);

@@ -117,7 +117,7 @@ impl<'a> WriteFrame<'a> {
     /// Errors of the backend or display; then the previous frame stays on show.
     pub fn finish(mut self) -> Result<()> {
         self.open = false;
-        self.link.finish_frame()
+        self.link.finish_frame(&self.part)
     }
 
     /// Returns the width and height of the part in pixels.

@@ -182,6 +182,10 @@ impl DirectPath {
         Ok(())
     }
 
+    pub(super) fn is_texture(&self) -> bool {
+        matches!(self.layout.desc(), SurfaceDesc::Image(_))
+    }
+
     pub(super) fn missing_pieces(&self) -> usize {
         SLOTS - self.ring.len()
     }

@@ -83,8 +83,17 @@ impl FrameLayout {
     /// # Errors
     /// [`Error::InvalidInput`] where `part` lies outside the surface.
     pub fn in_place(&self, part: &SurfacePart) -> Result<FrameTransfer> {
+        self.within(&self.whole()?, part)
+    }
+
+    /// Returns `part` (rows in the surface's order) at its position inside memory that holds the whole frame as `whole`
+    /// says, rows in the display's order.
+    ///
+    /// # Errors
+    /// Those of [`FrameLayout::in_place`].
+    pub(crate) fn within(&self, whole: &View, part: &SurfacePart) -> Result<FrameTransfer> {
         part.check_inside(&self.desc)?;
-        match (self.whole()?, part) {
+        match (*whole, part) {
             (View::Image(whole), SurfacePart::Image(region)) => {
                 let part = self.native(part);
                 let SurfacePart::Image(native_region) = part else { return Err(wrong_part()) };
@@ -99,12 +108,23 @@ impl FrameLayout {
                 };
                 Ok(FrameTransfer { kernel: View::Image(kernel), native: View::Image(native), part })
             }
-            (View::Buffer(_), SurfacePart::Buffer(range)) => {
-                let view = View::Buffer(BufferView { offset: range.start, len: range.len() });
+            (View::Buffer(whole), SurfacePart::Buffer(range)) => {
+                let view = View::Buffer(BufferView { offset: whole.offset + range.start, len: range.len() });
                 Ok(FrameTransfer { kernel: view, native: view, part: part.clone() })
             }
             _ => Err(wrong_part()),
         }
+    }
+
+    /// Returns the view of `part` alone in memory: tight rows in the display's order, seen in the surface's order.
+    pub(crate) fn alone(&self, part: &SurfacePart) -> Result<View> {
+        Ok(match (self.desc, part) {
+            (SurfaceDesc::Image(image), SurfacePart::Image(region)) => {
+                View::Image(ImageView::packed(region.extent(), image.format, 1, 0, self.reversed)?)
+            }
+            (_, SurfacePart::Buffer(range)) => View::Buffer(BufferView { offset: 0, len: range.len() }),
+            _ => return Err(wrong_part()),
+        })
     }
 
     /// Converts `part` to rows counted in the display's order.

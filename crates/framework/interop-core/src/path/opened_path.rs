@@ -64,6 +64,20 @@ impl OpenedPath {
         }
     }
 
+    /// True where kernels write a texture's own memory.
+    pub(crate) fn is_texture(&self) -> bool {
+        match self {
+            Self::Direct(path) => path.is_texture(),
+            Self::SharedMemory(path) => !path.has_views(),
+            Self::PboStaging(_) | Self::HostRoundTrip(_) | Self::Plugged(_) => false,
+        }
+    }
+
+    /// True where the display reads the kernels' memory for as long as a frame is shown, and cannot write it.
+    pub(crate) fn reads_in_place(&self) -> bool {
+        matches!(self, Self::SharedMemory(path) if path.reads_in_place())
+    }
+
     /// True where smaller sizes are views of the memory; textures have no views.
     pub(crate) fn has_views(&self) -> bool {
         match self {

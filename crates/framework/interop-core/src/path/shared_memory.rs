@@ -223,6 +223,10 @@ impl SharedMemory {
         self.reading != ReadMethod::Texture
     }
 
+    pub(super) fn reads_in_place(&self) -> bool {
+        self.reader == Reader::InPlace
+    }
+
     pub(super) fn missing_pieces(&self) -> usize {
         self.in_use.saturating_sub(self.ring.len())
     }

@@ -9,12 +9,13 @@
 //! | `PIXELFERRY_CALIBRATE_MS` | time for measurements in milliseconds; 0 takes the first path that works |
 //! | `PIXELFERRY_TRIALS` | `off`, `asked`, `spread`: when paths are compared that the start had no time for (see
 //! [`Trials`]) |
+//! | `PIXELFERRY_AUDIT` | `off`, `auto`, or `N`: every Nth frame is audited (see [`Audit`]) |
 //! | `PIXELFERRY_PROFILES` | a folder for measurements, or `off` |
 //! | `PIXELFERRY_DRAW` | a name of [`Manner`]: draws in that manner, where the target and the device support it |
 //!
 //! Each variable overrides the program's setting. Displays read the last one; [`Policy::overridden`] only checks it.
 
-use super::policy::{MAX_FRAMES_BEHIND, Mode, Policy, Profiles, Trials};
+use super::policy::{Audit, MAX_FRAMES_BEHIND, Mode, Policy, Profiles, Trials};
 use crate::describe::error::Result;
 use crate::describe::variable::{text, wrong};
 use crate::devices::capability::SyncKind;
@@ -27,10 +28,11 @@ const SYNC: &str = "PIXELFERRY_SYNC";
 const MODE: &str = "PIXELFERRY_MODE";
 const CALIBRATE_MS: &str = "PIXELFERRY_CALIBRATE_MS";
 const TRIALS: &str = "PIXELFERRY_TRIALS";
+const AUDIT: &str = "PIXELFERRY_AUDIT";
 const PROFILES: &str = "PIXELFERRY_PROFILES";
 
 /// Names of all variables.
-pub const VARIABLES: [&str; 7] = [PATH, SYNC, MODE, CALIBRATE_MS, TRIALS, PROFILES, Manner::VARIABLE];
+pub const VARIABLES: [&str; 8] = [PATH, SYNC, MODE, CALIBRATE_MS, TRIALS, AUDIT, PROFILES, Manner::VARIABLE];
 
 impl Policy {
     /// Returns the policy with the settings of the environment applied. Empty variables count as unset.
@@ -69,6 +71,16 @@ impl Policy {
                 _ => return Err(wrong(TRIALS, &name, "off, asked or spread")),
             };
             self.overridden.push(TRIALS);
+        }
+        if let Some(name) = text(get, AUDIT, "off, auto or a number of frames")? {
+            self.audit = match name.as_str() {
+                "off" => Audit::Off,
+                "auto" => Audit::Auto,
+                number => Audit::Every(
+                    number.parse().map_err(|_| wrong(AUDIT, number, "off, auto or a number of frames from 1 on"))?,
+                ),
+            };
+            self.overridden.push(AUDIT);
         }
         // Displays read this variable themselves, and would report an invalid value only when they draw.
         if Manner::asked(get)?.is_some() {
@@ -119,13 +131,15 @@ mod tests {
             ("PIXELFERRY_MODE", "throughput:4"),
             ("PIXELFERRY_CALIBRATE_MS", "0"),
             ("PIXELFERRY_TRIALS", "off"),
+            ("PIXELFERRY_AUDIT", "7"),
             ("PIXELFERRY_PROFILES", "off"),
             ("PIXELFERRY_DRAW", "compute"),
         ])
         .unwrap();
         assert_eq!((policy.force, policy.sync), (Some(PathId::PBO_ORPHAN), Some(SyncKind::TimelineSemaphore)));
         assert_eq!((policy.mode, policy.budget), (Mode::Throughput { most: 4 }, Duration::ZERO));
-        assert_eq!((policy.profiles, policy.trials, policy.overridden.len()), (Profiles::Off, Trials::Off, 6));
+        assert_eq!((policy.profiles, policy.trials, policy.overridden.len()), (Profiles::Off, Trials::Off, 7));
+        assert_eq!(policy.audit, Audit::Every(7.try_into().unwrap()));
         assert_eq!(of(&[("PIXELFERRY_MODE", "behind:3")]).unwrap().mode, Mode::FramesBehind(3));
         assert!(of(&[("PIXELFERRY_PATH", " ")]).unwrap().force.is_none());
         assert!(of(&[]).unwrap().overridden.is_empty());
@@ -154,6 +168,7 @@ mod tests {
             ("PIXELFERRY_MODE", "latency:1", "latency"),
             ("PIXELFERRY_CALIBRATE_MS", "-1", "whole number"),
             ("PIXELFERRY_TRIALS", "maybe", "spread"),
+            ("PIXELFERRY_AUDIT", "0", "from 1 on"),
             ("PIXELFERRY_DRAW", "rays", "triangle, compute"),
         ] {
             let error = of(&[(name, value)]).unwrap_err().to_string();

@@ -31,7 +31,7 @@ pub use crate::tournament::{Clock, Ratio, quantile, quantiles};
 pub(crate) use candidates::{CurrentPath, PathHistory};
 pub(crate) use live_trials::{LiveTrials, Progress, TrialContext, TrialLimit};
 pub(crate) use path_variant::{PathVariant, distrust};
-pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_BEHIND, Mode, Policy, Profiles, Trials};
+pub use policy::{Audit, DEFAULT_BUDGET, MAX_FRAMES_BEHIND, Mode, Policy, Profiles, Trials};
 pub use report::PathCost;
 
 use crate::compute::ComputeBackend;

@@ -6,6 +6,7 @@ use crate::devices::capability::SyncKind;
 use crate::display::Display;
 use crate::path::{Pairing, PathId, Paths};
 use crate::tournament::Clock;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -121,6 +122,27 @@ impl Default for Trials {
     }
 }
 
+/// Which frames are audited while a program runs; see [`crate::audit`].
+///
+/// ```
+/// use interop_core::{Audit, Policy};
+/// use std::num::NonZero;
+///
+/// let each = Policy::default().with_audit(Audit::Every(NonZero::<u32>::MIN));
+/// assert!(each.audit != Audit::default());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Audit {
+    /// None.
+    Off,
+    /// Every frame whose number is a multiple of this one.
+    Every(NonZero<u32>),
+    /// Every 60th frame, and at least one a second while frames are shown.
+    #[default]
+    Auto,
+}
+
 /// Options for the selection of a path, and for its use.
 ///
 /// ```
@@ -155,6 +177,8 @@ pub struct Policy {
     /// When paths are compared that the budget had no time for. No path is compared if the budget is zero, or if a path
     /// is forced or preferred.
     pub trials: Trials,
+    /// Which frames are audited.
+    pub audit: Audit,
     /// Clock used for measurements.
     pub clock: Clock,
     /// Environment variables that changed this policy (see [`Policy::overridden`]).
@@ -172,6 +196,7 @@ impl Default for Policy {
             budget: DEFAULT_BUDGET,
             profiles: Profiles::default(),
             trials: Trials::default(),
+            audit: Audit::default(),
             clock: Clock::default(),
             overridden: Vec::new(),
         }
@@ -195,6 +220,8 @@ crate::setters!(Policy {
     with_profiles(profiles: Profiles);
     /// Sets when paths are compared that the budget had no time for.
     with_trials(trials: Trials);
+    /// Sets which frames are audited.
+    with_audit(audit: Audit);
     /// Sets the clock used for measurements.
     with_clock(clock: Clock);
 });

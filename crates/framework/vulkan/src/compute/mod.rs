@@ -47,6 +47,7 @@
 
 mod backend;
 mod device;
+mod in_queue;
 mod spirv;
 
 pub use backend::VulkanBackend;

@@ -32,6 +32,9 @@ use std::rc::Rc;
 /// Either the engine draws the frames of [`VulkanDisplay::surface_frame`] in its own submissions, or the display draws
 /// into the engine's images ([`VulkanDisplay::image_target`]).
 pub struct VulkanDisplay {
+    /// The backend for audits, opened at the first one.
+    #[cfg(feature = "compute")]
+    pub(crate) in_queue: std::cell::OnceCell<std::sync::Arc<dyn interop_core::ComputeBackend>>,
     /// Dropped before the state, to which its objects belong.
     pub(crate) painter: Rc<Painter>,
     pub(crate) shared: Rc<DeviceState>,
@@ -106,7 +109,12 @@ impl VulkanDisplay {
             let handles = Handles { instance, physical, queue, family, abilities };
             let shared = DeviceState::new(identity, caps, (sharing, stores), submissions, (handles, home), engine.keep);
             let shared = Rc::new(shared);
-            Ok(Rc::new(Self { painter: Rc::new(Painter::new(&shared)), shared }))
+            Ok(Rc::new(Self {
+                #[cfg(feature = "compute")]
+                in_queue: std::cell::OnceCell::new(),
+                painter: Rc::new(Painter::new(&shared)),
+                shared,
+            }))
         })
     }
 
@@ -200,6 +208,11 @@ impl DisplayDriver for VulkanDisplay {
             |_| Ok(InPlaceImage::new(shared)),
             || Ok(InPlaceBuffer::new(shared)),
         )
+    }
+
+    #[cfg(feature = "compute")]
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn std::any::Any>>> {
+        self.opened_in_queue()
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {

@@ -124,6 +124,10 @@ impl StagingDriver for VulkanStaging {
         Ok(())
     }
 
+    fn is_done(&mut self) -> Result<bool> {
+        Ok(self.fence.is_none_or(|number| number <= self.shared.submissions.done()))
+    }
+
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         self.let_go();
         let Body::Orphaned { len, filled } = &mut self.body else { return Err(Error::NothingShown) };

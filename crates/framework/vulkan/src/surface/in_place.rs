@@ -3,10 +3,12 @@
 use crate::context::device_state::DeviceState;
 use crate::staging::block::VulkanStaging;
 use crate::staging::memory::{Buffer, Image};
+use crate::staging::queue_buffer::QueueBuffer;
+use crate::staging::queue_image::QueueImage;
 use crate::staging::transfer::{blit_back, read_buffer, read_image, read_rows};
 use interop_core::display::{Bytes, InPlaceDriver, Pixels, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
-use interop_core::{BufferView, Error, ImageView, Region, Result, Staging};
+use interop_core::{BufferView, Error, HandleType, ImageView, Region, Result, SharedHandle, Staging};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -57,6 +59,18 @@ impl SurfaceDriver<Pixels> for InPlaceImage {
 }
 
 impl InPlaceDriver<Pixels> for InPlaceImage {
+    fn lend(&self, queue: HandleType) -> Result<Option<(SharedHandle, Option<ImageView>)>> {
+        let shared = &self.shared;
+        if queue != HandleType::QueueBuffer(shared.queue_id()) {
+            return Ok(None);
+        }
+        let (handle, view) = match self.place()? {
+            PixelSource::Rows(buffer, view) => (Some(QueueBuffer::of(buffer).into_handle(shared)), Some(*view)),
+            PixelSource::Image(image) => (QueueImage::of(shared, image).map(|image| image.into_handle(shared)), None),
+        };
+        Ok(handle.transpose()?.map(|handle| (handle, view)))
+    }
+
     fn show(&mut self, staging: &Staging, view: &ImageView) -> Result<()> {
         let staging = VulkanStaging::of(staging, &self.shared)?;
         self.shown = Some(PixelSource::Rows(Rc::clone(staging.lasting()?), *view));
@@ -98,6 +112,13 @@ impl SurfaceDriver<Bytes> for InPlaceBuffer {
 }
 
 impl InPlaceDriver<Bytes> for InPlaceBuffer {
+    fn lend(&self, queue: HandleType) -> Result<Option<(SharedHandle, Option<BufferView>)>> {
+        let (buffer, view) = self.bytes()?;
+        let is_own = queue == HandleType::QueueBuffer(self.shared.queue_id());
+        let handle = is_own.then(|| QueueBuffer::of(buffer).into_handle(&self.shared)).transpose()?;
+        Ok(handle.map(|handle| (handle, Some(view))))
+    }
+
     fn show(&mut self, staging: &Staging, view: &BufferView) -> Result<()> {
         let staging = VulkanStaging::of(staging, &self.shared)?;
         self.shown = Some((Rc::clone(staging.lasting()?), *view));

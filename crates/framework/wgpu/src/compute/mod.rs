@@ -48,6 +48,7 @@ mod backend;
 mod bindings;
 mod copy_in;
 mod device;
+mod in_queue;
 
 pub use backend::WgpuBackend;
 pub use wgsl_kernel::PRELUDE;

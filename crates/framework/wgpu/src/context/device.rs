@@ -6,6 +6,7 @@ use crate::context::vulkan::raw_buffer;
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, QueueId, RawMemory, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A wgpu device and its queue. Errors that wgpu reports are returned from the calls. Any thread may use it.
 #[derive(Clone)]
@@ -177,12 +178,23 @@ impl WgpuDevice {
         self.poll(poll)
     }
 
+    /// Returns true where a submission has completed. Does not wait.
+    pub(crate) fn is_done(&self, index: wgpu::SubmissionIndex) -> Result<bool> {
+        self.polled(wgpu::PollType::Wait { submission_index: Some(index), timeout: Some(Duration::ZERO) })
+    }
+
     /// Runs the callbacks of completed work.
     pub(crate) fn poll(&self, poll: wgpu::PollType) -> Result<()> {
+        self.polled(poll).map(drop)
+    }
+
+    /// Polls; returns false where the time was over first.
+    fn polled(&self, poll: wgpu::PollType) -> Result<bool> {
         self.scoped(|| {
             // wgpu panics here if the device is lost, because the function cannot return this error.
             match catch(|| self.device.poll(poll)) {
-                Ok(Ok(_)) => Ok(()),
+                Ok(Ok(_)) => Ok(true),
+                Ok(Err(wgpu::PollError::Timeout)) => Ok(false),
                 Ok(Err(error)) => Err(self.failure(error.to_string(), "")),
                 Err(_) => Err(self.failure("waiting for the device failed".into(), LOST)),
             }

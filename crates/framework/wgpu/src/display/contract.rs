@@ -81,6 +81,9 @@ pub struct WgpuBuffer {
 ///
 /// Errors of wgpu are returned as [`Error::Driver`]; none ends the program.
 pub struct WgpuDisplay {
+    /// The backend for audits, opened at the first one.
+    #[cfg(feature = "compute")]
+    pub(crate) in_queue: std::cell::OnceCell<std::sync::Arc<dyn interop_core::ComputeBackend>>,
     pub(crate) tools: ForkGuard<Rc<Tools>>,
 }
 
@@ -151,7 +154,11 @@ impl WgpuDisplay {
             vulkan,
             gl,
         })?;
-        Ok(Rc::new(Self { tools: ForkGuard::new(tools) }))
+        Ok(Rc::new(Self {
+            #[cfg(feature = "compute")]
+            in_queue: std::cell::OnceCell::new(),
+            tools: ForkGuard::new(tools),
+        }))
     }
 
     /// Returns the device, for the user's own drawing.
@@ -418,6 +425,11 @@ impl DisplayDriver for WgpuDisplay {
             |_| Ok(InPlaceImage::new(tools)),
             || Ok(InPlaceBuffer::new(&tools.shared)),
         )
+    }
+
+    #[cfg(feature = "compute")]
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn std::any::Any>>> {
+        self.opened_in_queue()
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {

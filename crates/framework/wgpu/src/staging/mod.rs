@@ -143,6 +143,13 @@ impl StagingDriver for WgpuStaging {
         Ok(())
     }
 
+    fn is_done(&mut self) -> Result<bool> {
+        match &self.fence {
+            Some(index) => self.shared.is_done(index.clone()),
+            None => Ok(true),
+        }
+    }
+
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         self.wait()?;
         match &mut self.body {

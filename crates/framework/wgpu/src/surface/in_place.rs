@@ -1,12 +1,14 @@
 //! Surfaces without storage, which show staging blocks in place.
 
 use crate::context::device_state::DeviceState;
-use crate::draw::picture::Picture;
+use crate::context::queue_texture::QueueTexture;
+use crate::draw::picture::{Picture, Source};
 use crate::draw::tools::Tools;
 use crate::staging::{Block, WgpuStaging};
+use crate::surface::buffer_copies::export;
 use interop_core::display::{Bytes, InPlaceDriver, Pixels, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
-use interop_core::{BufferView, Error, ImageView, Region, Result, Staging};
+use interop_core::{BufferView, Error, HandleType, ImageView, Region, Result, SharedHandle, Staging};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -41,6 +43,16 @@ impl SurfaceDriver<Pixels> for InPlaceImage {
 }
 
 impl InPlaceDriver<Pixels> for InPlaceImage {
+    fn lend(&self, queue: HandleType) -> Result<Option<(SharedHandle, Option<ImageView>)>> {
+        let device = &self.tools.shared;
+        Ok(match self.picture()?.source() {
+            Source::Memory(buffer, view) => export(device, buffer, queue).map(|handle| (handle, Some(*view))),
+            Source::Texture(texture, _) => {
+                QueueTexture::over(device, texture, false, false)?.export(queue).map(|handle| (handle, None))
+            }
+        })
+    }
+
     fn show(&mut self, staging: &Staging, view: &ImageView) -> Result<()> {
         let staging = WgpuStaging::of(staging, &self.tools.shared)?;
         self.shown = Some(staging.block()?.picture(&self.tools.shared, *view)?);
@@ -82,6 +94,11 @@ impl SurfaceDriver<Bytes> for InPlaceBuffer {
 }
 
 impl InPlaceDriver<Bytes> for InPlaceBuffer {
+    fn lend(&self, queue: HandleType) -> Result<Option<(SharedHandle, Option<BufferView>)>> {
+        let (buffer, view) = self.buffer()?;
+        Ok(export(&self.shared, buffer, queue).map(|handle| (handle, Some(view))))
+    }
+
     fn show(&mut self, staging: &Staging, view: &BufferView) -> Result<()> {
         self.shown = Some((Rc::clone(WgpuStaging::of(staging, &self.shared)?.block()?), *view));
         Ok(())
