@@ -269,6 +269,7 @@ impl Hook for Faults {
             Call::Export => self.before(FaultStep::Export, done),
             Call::DrawBack => done(),
             Call::MapStaging => self.after(FaultStep::MapStaging, done),
+            Call::Poll => self.unless_a_lie(FaultStep::Poll, done),
             Call::Wait => self.ends(FaultStep::Wait, done),
             Call::Fence => self.ends(FaultStep::Fence, done),
         }

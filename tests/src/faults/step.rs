@@ -44,6 +44,7 @@ steps! {
     ReadInPlace Display "display: read in place",
     MapStaging Display "display: map staging",
     Wait Display "display: wait for a fence",
+    Poll Display "display: poll a fence",
     Fence Display "display: fence",
     ReadBack Display "display: read back",
     Download Display "display: download",

@@ -3,8 +3,8 @@
 
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::{
-    Audit, AuditVerdict, ComputeBackend, Display, Error, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId,
-    PixelFormat, Policy, Profiles, QueueOptions, Result, SurfaceDesc,
+    Audit, AuditVerdict, ComputeBackend, Display, Error, Extent, ImageAccess, ImageDesc, ImageView, Link, LinkOptions,
+    Mode, PathId, PixelFormat, Policy, Profiles, QueueOptions, Result, SurfaceDesc, View,
 };
 use pixelferry_tests::faults::{BackendDouble, DisplayDouble, FaultStep, Faults};
 use pixelferry_tests::{by_level, displays, wait_until};
@@ -200,5 +200,31 @@ fn in_queue() {
         let audited = audits(&backend, &format!("{choice:?}"), &display);
         println!("{choice:?}: {audited:?}");
         assert!(audited.contains(PathId::IN_QUEUE_UPLOAD.name()), "{choice:?}: {audited:?}");
+    }
+}
+
+/// A device that never answers costs audits, but no frame waits for it.
+#[test]
+fn no_frame_waits_for_a_device_that_never_answers() {
+    for (choice, screen) in displays() {
+        let display = screen.display();
+        let Some(backend) = display.backend_in_queue().unwrap() else { continue };
+        let backend: Arc<dyn ComputeBackend> = *backend.downcast().unwrap();
+        let desc = surfaces()[0];
+        let mut run = AuditRun::open((&backend, &display), desc, (PathId::HOST_ROUND_TRIP, Mode::Latency)).unwrap();
+        run.faults.lie(FaultStep::Poll);
+        for _ in 0..30 {
+            run.frame().unwrap();
+        }
+        let report = run.link.audits().clone();
+        println!("{choice:?}: {report:?}");
+        if backend.queue(QueueOptions::default()).is_err() {
+            assert_eq!((report.right, report.wrong, report.absent), (0, 0, None), "{choice:?}");
+            assert!(report.skipped > 20 && report.under_way <= 4, "{choice:?}");
+        }
+        let view = ImageView::packed(Extent::new(WIDTH, HEIGHT), PixelFormat::Rgba8, 1, 0, false).unwrap();
+        let (view, mut expected) = (View::Image(view), vec![0; ROW * HEIGHT as usize]);
+        Pattern::for_view(&view, run.nonce).write(&view, &mut expected);
+        assert!(run.link.read_back().unwrap() == expected, "{choice:?}: the last frame is wrong");
     }
 }

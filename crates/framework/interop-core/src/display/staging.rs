@@ -190,8 +190,8 @@ impl Staging {
     /// # Errors
     /// Those of [`Staging::wait`].
     pub fn is_done(&mut self) -> Result<bool> {
-        Call::Wait.named(|| {
-            Watch::around(self.watch.as_ref(), Call::Wait, || {
+        Call::Poll.named(|| {
+            Watch::around(self.watch.as_ref(), Call::Poll, || {
                 if self.is_unmarked {
                     self.driver.fence(self.is_shown.get())?;
                     self.is_unmarked = false;

@@ -21,6 +21,8 @@ pub enum Call {
     DrawBack,
     /// [`Staging::wait`](super::Staging::wait).
     Wait,
+    /// [`Staging::is_done`](super::Staging::is_done).
+    Poll,
     /// [`Staging::map_write`](super::Staging::map_write).
     MapStaging,
     /// [`Staging::fence`](super::Staging::fence).
@@ -40,6 +42,7 @@ impl Call {
             Self::ReadBack => "Surface::read_back",
             Self::DrawBack => "Surface::draw_back",
             Self::Wait => "Staging::wait",
+            Self::Poll => "Staging::is_done",
             Self::MapStaging => "Staging::map_write",
             Self::Fence => "Staging::fence",
             Self::Export => "export",
