@@ -1,8 +1,6 @@
-//! Parts of the larger examples: camera and kernels of the engines, the kernel of `film`, and kernels of other
-//! libraries.
+//! Parts of the larger examples: the kernel of `film`, and kernels of other libraries.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
-pub mod engine;
 pub mod film;
 pub mod own_kernels;

@@ -49,21 +49,6 @@ pub fn number(variable: &str, usual: u32) -> u32 {
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-/// Examples of the page on windows are compiled and run, too.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/window.md")]
-struct Window;
-
-/// Examples of the page on engines are compiled, too.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/engine.md")]
-struct Engine;
-
-/// Examples of the page on kernels are compiled and run, too.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/kernels.md")]
-struct Kernels;
-
 /// Examples of the page on arrays are compiled and run, too.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/arrays.md")]

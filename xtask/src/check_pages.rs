@@ -1,5 +1,5 @@
-//! Checks the pages: links lead to existing files and headings, code blocks quote files verbatim, and figures come from
-//! samples.
+//! Checks the pages: links lead to existing files and headings, code blocks quote files verbatim, figures come from
+//! samples, and links of the guide lead to the same places in the documentation of the crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,14 +11,19 @@ use crate::repository;
 
 /// Line before a code block that repeats lines of a file; the file's path from the root follows.
 const QUOTES: &str = "<!-- lines of ";
+/// Links to the pages that are modules of the crate's documentation, and where their links lead there.
+const GUIDE: &str = "crates/framework/pixelferry/guide";
+const LINKS: &str = "links.md";
 
 pub fn run(root: &Path) -> Result<(), Error> {
-    let pages = repository::tracked(root, &["*.md"])?;
+    let mut pages = repository::tracked(root, &["*.md"])?;
+    pages.retain(|name| !root.join(name).is_symlink());
     if pages.is_empty() {
         return Err(Error::NothingToCheck);
     }
     let ([links, quotes], mut wrong) = check(root, &pages)?;
     wrong.extend(figures::problems(root)?);
+    wrong.extend(guide_problems(&root.join(GUIDE))?);
     wrong.iter().for_each(|line| println!("{line}"));
     if !wrong.is_empty() {
         return Err(Error::Pages(wrong.len()));
@@ -34,15 +39,17 @@ pub fn run(root: &Path) -> Result<(), Error> {
 
 /// Number of words of the existing pages.
 pub fn words(root: &Path, pages: &[PathBuf]) -> Result<usize, Error> {
-    let paths = pages.iter().map(|name| root.join(name)).filter(|path| path.exists());
+    let paths = pages.iter().map(|name| root.join(name)).filter(|path| path.exists() && !path.is_symlink());
     paths.map(|path| Ok(fs::read_to_string(&path).map_err(Error::file("read", path))?.split_whitespace().count())).sum()
 }
 
-/// Content of a page: the anchors of its headings, its links with their lines, and its quotations.
+/// Content of a page: the anchors of its headings, its links with their lines, labels of links with the targets that
+/// its end defines, and its quotations.
 #[derive(Debug, Default)]
 struct Page {
     anchors: BTreeSet<String>,
     links: Vec<(usize, String)>,
+    definitions: Vec<(usize, String, String)>,
     quotes: Vec<Quote>,
 }
 
@@ -67,7 +74,8 @@ fn check(root: &Path, pages: &[PathBuf]) -> Result<([usize; 2], Vec<String>), Er
         }
     }
     for (name, page) in &read {
-        for (line, link) in &page.links {
+        let defined = page.definitions.iter().filter(|(_, _, to)| is_relative(to)).map(|(line, _, to)| (line, to));
+        for (line, link) in page.links.iter().map(|(line, to)| (line, to)).chain(defined) {
             count[0] += 1;
             if let Some(problem) = problem(&root.join(name), link, page)? {
                 wrong.push(format!("{}:{line}: {link}: {problem}", name.display()));
@@ -81,6 +89,37 @@ fn check(root: &Path, pages: &[PathBuf]) -> Result<([usize; 2], Vec<String>), Er
         }
     }
     Ok((count, wrong))
+}
+
+/// Checks that each link of the guide is defined at its page's end, and that the file of links has a definition for it
+/// that leads to the same file.
+fn guide_problems(folder: &Path) -> Result<Vec<String>, Error> {
+    let mut wrong = Vec::new();
+    if !folder.exists() {
+        return Ok(wrong);
+    }
+    let links = Page::read(&folder.join(LINKS))?.definitions;
+    let links: BTreeMap<_, _> = links.iter().map(|(_, label, to)| (label, to)).collect();
+    for entry in fs::read_dir(folder).map_err(Error::file("read", folder))?.flatten() {
+        let path = entry.path();
+        if !path.is_symlink() {
+            continue;
+        }
+        let (page, name) = (Page::read(&path)?, entry.file_name().display().to_string());
+        let mut say = |line: &usize, what: String| wrong.push(format!("{name}:{line}: {what}"));
+        page.links.iter().for_each(|(line, to)| say(line, format!("{to}: define this link at the end of the page")));
+        for (line, label, to) in &page.definitions {
+            let file = to.split('#').next().unwrap_or_default().trim_start_matches("../");
+            match links.get(label) {
+                None => say(line, format!("[{label}]: {GUIDE}/{LINKS} does not define it")),
+                Some(there) if there.contains("://") && !there.contains(file) => {
+                    say(line, format!("[{label}]: {GUIDE}/{LINKS} leads elsewhere, to {there}"));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(wrong)
 }
 
 /// Returns the reason if a link of the page at `path` leads nowhere.
@@ -135,6 +174,8 @@ impl Page {
             } else if let Some(file) = line.strip_prefix(QUOTES).and_then(|rest| rest.strip_suffix(" -->")) {
                 page.quotes.push(Quote { line: index + 1, file: file.to_owned(), text: String::new() });
                 is_quoted = true;
+            } else if let Some((label, to)) = line.strip_prefix('[').and_then(|rest| rest.split_once("]: ")) {
+                page.definitions.push((index + 1, label.to_owned(), to.to_owned()));
             } else if line.starts_with('#') {
                 is_quoted = false;
                 let slug = slug(line.trim_start_matches('#').trim());
@@ -160,7 +201,12 @@ fn links(line: &str) -> impl Iterator<Item = String> {
     let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
     let targets = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
     let targets: Vec<_> = targets.map(|(target, _)| target.to_owned()).collect();
-    targets.into_iter().filter(|target| !target.contains("://") && !target.starts_with("mailto:"))
+    targets.into_iter().filter(|target| is_relative(target))
+}
+
+/// Returns whether a target is a file of the repository.
+fn is_relative(target: &str) -> bool {
+    !target.contains("://") && !target.starts_with("mailto:") && !target.starts_with("crate")
 }
 
 #[cfg(test)]
@@ -212,6 +258,24 @@ mod tests {
             ]
         );
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_of_the_guide_are_defined_twice() {
+        let folder = std::env::temp_dir().join(format!("pixelferry-guide-{}", std::process::id()));
+        fs::create_dir_all(folder.join("guide")).unwrap();
+        fs::write(folder.join("a.md"), "[b] [c] [d] [e](e.md)\n\n[b]: b.md\n[c]: ../c.rs#f\n[d]: d.md\n").unwrap();
+        std::os::unix::fs::symlink("../a.md", folder.join("guide/a.md")).unwrap();
+        fs::write(folder.join("guide/links.md"), "[b]: crate::b\n[c]: https://n/main/z.rs\n").unwrap();
+        let found = guide_problems(&folder.join("guide"));
+        fs::remove_dir_all(&folder).unwrap();
+        let found = found.unwrap();
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(found[0].starts_with("a.md:1: e.md: define"), "{found:?}");
+        assert!(found[1].starts_with("a.md:4: [c]: ") && found[1].ends_with("elsewhere, to https://n/main/z.rs"));
+        assert!(found[2].starts_with("a.md:5: [d]: ") && found[2].ends_with("does not define it"), "{found:?}");
+    }
+
     #[test]
     fn quotations_stand_in_their_files() {
         let folder = std::env::temp_dir().join(format!("pixelferry-quotes-{}", std::process::id()));

@@ -122,10 +122,10 @@ pub fn attrs(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Returns whether an item may be built for tests only: `#[cfg(test)]`, possibly with further conditions.
+/// Returns whether an item is in no program: `#[cfg(test)]`, possibly with further conditions, or `#[cfg(doc)]`.
 pub fn may_be_test(attrs: &[Attribute]) -> bool {
     let mut lists = list_of(attrs, "cfg");
-    lists.any(|tokens| tokens == "test" || tokens.replace(' ', "").starts_with("all(test,"))
+    lists.any(|tokens| matches!(&*tokens, "test" | "doc") || tokens.replace(' ', "").starts_with("all(test,"))
 }
 
 /// `#[cfg(test)]`.

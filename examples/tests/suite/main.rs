@@ -1,8 +1,7 @@
-//! The examples and engines as programs.
+//! The examples as programs.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 mod backends;
-mod engines;
 mod film;
 mod own_kernels;

@@ -14,6 +14,8 @@ mod displays;
 pub mod doctor;
 pub mod driver;
 mod files;
+#[cfg(doc)]
+pub mod guide;
 mod headless;
 
 mod listed_device;

@@ -1,5 +1,7 @@
 //! The engine's windows, contexts and threads, by winit and glutin. Nothing here depends on pixelferry.
 
+use crate::engine::output::complain;
+use crate::engine::{EngineOptions, Failure, SEA_SIDE};
 use glow::HasContext as _;
 use glutin::config::{Config, ConfigSurfaceTypes, ConfigTemplateBuilder};
 use glutin::context::{ContextApi, ContextAttributesBuilder, NotCurrentContext, PossiblyCurrentContext, Version};
@@ -7,8 +9,6 @@ use glutin::display::{Display, DisplayApiPreference, GetGlDisplay as _};
 use glutin::prelude::*;
 use glutin::surface::{Surface, SurfaceAttributesBuilder, SwapInterval, WindowSurface};
 use glutin_winit::finalize_window;
-use pixelferry_demo::complain;
-use pixelferry_examples::engine::{EngineOptions, Failure, SEA_SIDE};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
 use std::num::NonZeroU32;

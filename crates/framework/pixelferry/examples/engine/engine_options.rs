@@ -1,12 +1,9 @@
 //! The engines' command line.
 
 use clap::Parser;
-use pixelferry::{
-    BackendChoice, LinkOptions, Mode, Policy,
-    command::{ApiChoice as _, check_picture_file},
-};
-use pixelferry_demo::scene_options::{parse_frames, parse_mode, parse_size};
-use pixelferry_demo::values::choices;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use pixelferry::command::{ApiChoice as _, check_picture_file};
+use pixelferry::{BackendChoice, Extent, LinkOptions, Mode, Policy};
 use std::path::PathBuf;
 
 /// Any error that ends an engine.
@@ -26,13 +23,13 @@ pub struct EngineOptions {
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size, default_value = "960x540")]
     pub size: (u32, u32),
     /// End after so many frames. [default: 60 headless, else endless]
-    #[arg(long, value_name = "N", value_parser = parse_frames, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub frames: Option<u32>,
     /// Number of windows to open.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     pub windows: u8,
     /// Backend to compute with.
-    #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
+    #[arg(long, value_parser = backends(), default_value = BackendChoice::default().name())]
     pub backend: BackendChoice,
     /// Show the frame finished so many frames before the last, so that compute and display overlap; `auto` measures how many
     /// are worth it.
@@ -78,5 +75,28 @@ impl EngineOptions {
     /// Returns true if windows are closed and opened again before `frame`.
     pub fn reopens(&self, frame: u64) -> bool {
         self.churn.is_some_and(|every| frame > 0 && frame.is_multiple_of(4 * every))
+    }
+}
+
+/// Parses a backend by its name; help lists the names with their meaning.
+fn backends() -> impl TypedValueParser<Value = BackendChoice> {
+    let shown = BackendChoice::all().map(|row| PossibleValue::new(row.name).aliases(row.aliases).help(row.about));
+    PossibleValuesParser::new(shown).try_map(|text| BackendChoice::parse(&text))
+}
+
+fn parse_size(text: &str) -> Result<(u32, u32), pixelferry::ExtentError> {
+    text.parse().map(|Extent { width, height }| (width, height))
+}
+
+/// Parses a number of frames, or `auto`.
+fn parse_mode(text: &str) -> Result<Mode, String> {
+    const MOST: usize = 16;
+    match text {
+        "auto" => Ok(Mode::Throughput { most: MOST }),
+        number => match number.parse() {
+            Ok(0) => Ok(Mode::Latency),
+            Ok(late) if late <= MOST => Ok(Mode::FramesBehind(late)),
+            _ => Err(format!("give a number of frames from 0 to {MOST}, or auto")),
+        },
     }
 }

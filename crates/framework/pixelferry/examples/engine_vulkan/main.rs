@@ -6,22 +6,24 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
+#[path = "../engine/mod.rs"]
+mod engine;
 mod gpu;
 mod renderer;
 
+use crate::engine::output::{self, say};
+use crate::engine::{EngineOptions, Failure, Kernels, View, planet_desc, radar_desc, sea_desc, sources};
 use clap::Parser as _;
 use gpu::Gpu;
 use pixelferry::api::vulkan::{VulkanDisplay, VulkanEngine, VulkanFrame, VulkanObject, device_extensions};
 use pixelferry::{ComputeBackend, Display as _, Link, ShownFrame, open_backend, save_rgba8};
-use pixelferry_demo::{say, terminal};
-use pixelferry_examples::engine::{EngineOptions, Failure, Kernels, View, planet_desc, radar_desc, sea_desc, sources};
 use renderer::{Inputs, Renderer};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 fn main() -> ExitCode {
-    terminal::end(run(&EngineOptions::parse()))
+    output::end(run(&EngineOptions::parse()))
 }
 
 fn run(options: &EngineOptions) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! The engine's own pipelines. Nothing here depends on pixelferry.
 
+use crate::engine::SEA_SIDE;
 use pixelferry::api::wgpu::wgpu;
-use pixelferry_examples::engine::SEA_SIDE;
 
 /// The format of the depth buffer.
 pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;

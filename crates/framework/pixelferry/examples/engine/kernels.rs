@@ -4,7 +4,6 @@
 use pixelferry::{
     Arg, ComputeBackend, CpuKernelExt, Kernel, KernelSource, PixelFormat, Result, SurfaceDesc, Unwritten, WriteFrame,
 };
-use pixelferry_demo::convert::rgba8;
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
 
@@ -267,4 +266,9 @@ fn sea() -> KernelSource {
             })
         })
         .with_items((SEA_SIDE * SEA_SIDE) as usize)
+}
+
+/// Does the same as `pf_rgba8`, for closures in Rust.
+fn rgba8([r, g, b]: [f32; 3], alpha: f32) -> [u8; 4] {
+    [r, g, b, alpha].map(|part| (part.clamp(0.0, 1.0) * 255.0 + 0.5) as u8)
 }

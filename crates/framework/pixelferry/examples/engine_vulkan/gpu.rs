@@ -1,8 +1,8 @@
 //! The engine's instance, device and memory, by ash. Nothing here depends on pixelferry.
 
+use crate::engine::Failure;
 use pixelferry::api::vulkan::ash;
 pub use pixelferry::api::vulkan::ash::vk;
-use pixelferry_examples::engine::Failure;
 use std::ffi::CStr;
 use std::ptr::copy_nonoverlapping;
 use std::rc::Rc;

@@ -1,16 +1,16 @@
 //! The engine's windows, by winit and wgpu. Nothing here depends on pixelferry.
 
+use crate::engine::output::{complain, say};
+use crate::engine::{EngineOptions, Failure};
 use crate::pipelines::{DEPTH, SAMPLES};
-use pixelferry::api::gl::winit::application::ApplicationHandler;
-use pixelferry::api::gl::winit::dpi::{PhysicalPosition, PhysicalSize};
-use pixelferry::api::gl::winit::event::WindowEvent;
-use pixelferry::api::gl::winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
-use pixelferry::api::gl::winit::window::{Window, WindowAttributes, WindowId};
 use pixelferry::api::wgpu::wgpu;
-use pixelferry_demo::{complain, say};
-use pixelferry_examples::engine::{EngineOptions, Failure};
 use std::sync::Arc;
 use wgpu::CurrentSurfaceTexture::{Suboptimal, Success};
+use winit::application::ApplicationHandler;
+use winit::dpi::{PhysicalPosition, PhysicalSize};
+use winit::event::WindowEvent;
+use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
+use winit::window::{Window, WindowAttributes, WindowId};
 
 /// A window, or its substitute without a screen.
 pub struct Canvas {

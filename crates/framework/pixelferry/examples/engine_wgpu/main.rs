@@ -5,17 +5,19 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
+#[path = "../engine/mod.rs"]
+mod engine;
 mod pipelines;
 mod platform;
 
+use crate::engine::output::{self, say};
+use crate::engine::{
+    EngineOptions, Failure, Kernels, SEA_INDICES, View, planet_desc, radar_desc, sea_desc, sea_indices, sources,
+};
 use clap::Parser as _;
 use pipelines::{begin, layout, pipelines};
 use pixelferry::api::wgpu::{OffscreenTarget, WgpuDisplay, open_device, wgpu};
 use pixelferry::{ComputeBackend, Display, Link, LinkBuilder, open_backend, save_rgba8};
-use pixelferry_demo::{say, terminal};
-use pixelferry_examples::engine::{
-    EngineOptions, Failure, Kernels, SEA_INDICES, View, planet_desc, radar_desc, sea_desc, sea_indices, sources,
-};
 use platform::{Canvas, Windows};
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -23,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 fn main() -> ExitCode {
-    terminal::end(run(EngineOptions::parse()))
+    output::end(run(EngineOptions::parse()))
 }
 
 fn run(options: EngineOptions) -> Result<(), Failure> {

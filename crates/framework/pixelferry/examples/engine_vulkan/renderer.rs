@@ -1,10 +1,10 @@
 //! The engine's pipelines and submissions. Nothing here depends on pixelferry.
 
+use crate::engine::output::complain;
+use crate::engine::{Failure, SEA_INDICES, SEA_SIDE, View, sea_indices};
 use crate::gpu::{Attachment, Gpu, MappedBuffer, range, view, vk};
 use naga::back::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use pixelferry_demo::complain;
-use pixelferry_examples::engine::{Failure, SEA_INDICES, SEA_SIDE, View, sea_indices};
 use std::ffi::CString;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};

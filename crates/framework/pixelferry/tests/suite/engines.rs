@@ -1,8 +1,9 @@
 //! The engines: their pictures, lost contexts and devices, windows on threads, and what windows that come and go
 //! leave behind.
 
+use crate::camera::View;
 use image::RgbaImage;
-use pixelferry_examples::engine::View;
+use pixelferry::{BackendChoice, open_backend};
 use pixelferry_tests::{Need, Usage, Xvfb, by_level, need, receive};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -125,6 +126,29 @@ fn engine_vulkan_draws_what_engine_wgpu_draws() {
     assert_eq!(vulkan.dimensions(), wgpu.dimensions());
     let far = vulkan.iter().zip(wgpu.iter()).filter(|(a, b)| a.abs_diff(**b) > 8).count();
     assert!(far * 50 <= vulkan.len(), "{far} of {} channels differ", vulkan.len());
+}
+
+/// Both engines show the same picture as with threads.
+fn same_on(backend: &str, driver: Need, choice: BackendChoice) {
+    if need(driver, open_backend(choice, &[])).is_none() {
+        return;
+    }
+    for name in ["engine_gl", "engine_wgpu"] {
+        let of = |backend: &str, file: &str| {
+            let arguments = ["--frames", "6", "--frames-behind", "0", "--backend", backend];
+            picture(name, &format!("{name}_{file}.png"), &arguments)
+        };
+        let (Some((there, _)), Some((here, _))) = (of(backend, backend), of("cpu", &format!("as_on_{backend}"))) else {
+            continue;
+        };
+        assert_whole(&there);
+        assert_same(&there, &here);
+    }
+}
+
+pixelferry_tests::tests! {
+    both_engines_are_the_same_on_opengl => same_on("gl", Need::Egl, BackendChoice::Gl);
+    both_engines_are_the_same_on_wgpu => same_on("wgpu", Need::Lavapipe, BackendChoice::Wgpu);
 }
 
 #[test]

@@ -5,23 +5,25 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
+#[path = "../engine/mod.rs"]
+mod engine;
 mod platform;
 
+use crate::engine::output::{self, say};
+use crate::engine::{
+    EngineOptions, Failure, Kernels, SEA_INDICES, View, planet_desc, radar_desc, sea_desc, sea_indices, sources,
+};
 use clap::Parser as _;
 use glow::HasContext as _;
 use pixelferry::api::gl::{EngineOptions as ContextOptions, GlDisplay, GlFunctions, OffscreenTarget};
 use pixelferry::{ComputeBackend, Display, Link, LinkBuilder, open_backend, save_rgba8};
-use pixelferry_demo::{say, terminal};
-use pixelferry_examples::engine::{
-    EngineOptions, Failure, Kernels, SEA_INDICES, View, planet_desc, radar_desc, sea_desc, sea_indices, sources,
-};
 use platform::{Canvas, ProgramStep, set_up};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
 
 fn main() -> ExitCode {
-    terminal::end(run(EngineOptions::parse()))
+    output::end(run(EngineOptions::parse()))
 }
 
 /// State that lasts as long as the program.

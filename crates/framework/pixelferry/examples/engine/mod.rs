@@ -1,8 +1,12 @@
 //! Parts shared by the small render engines: the computed data, the camera, and the command line.
 
+// Each engine uses some of them.
+#![allow(dead_code, unused_imports)]
+
 mod camera;
 mod engine_options;
 mod kernels;
+pub mod output;
 
 pub use camera::View;
 pub use engine_options::{EngineOptions, Failure};
