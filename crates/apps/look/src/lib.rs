@@ -42,7 +42,7 @@ pub use difference::{Difference, PlaneMemory};
 pub use element::{Element, ElementRow, Number, TABLE};
 pub use gauge::Gauge;
 pub use layout::{Axes, GUESSES, Guess, Layout, guesses, window_for};
-pub use look::{Channel, ComplexPart, End, Look, Range, Tone};
+pub use look::{ABOVE, BELOW, Channel, ComplexPart, End, Look, Range, Tone};
 pub use measure::Counts;
 pub use pixel::Pixel;
 pub use plane::{Grid, Plane};

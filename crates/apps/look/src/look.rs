@@ -93,13 +93,14 @@ pub struct Look {
     pub colormap: Option<Colormap>,
     /// What to show of an element.
     pub channel: Option<Channel>,
-    /// Show numbers below 0 blue and numbers above 1 red, after the exposure.
-    pub marks: bool,
+    /// Show numbers below 0 blue and numbers above 1 red, after the exposure. By default only a viewer does so, for one
+    /// channel whose numbers may be outside the range.
+    pub marks: Option<bool>,
 }
 
 impl Default for Look {
     fn default() -> Self {
-        Self { range: Range::OfType, exposure: 0.0, gamma: 1.0, colormap: None, channel: None, marks: false }
+        Self { range: Range::OfType, exposure: 0.0, gamma: 1.0, colormap: None, channel: None, marks: None }
     }
 }
 
@@ -144,8 +145,9 @@ impl Look {
 pub const NAN: [u8; 4] = [255, 0, 255, 255];
 pub const INFINITY: [u8; 4] = [255, 255, 0, 255];
 pub const MINUS_INFINITY: [u8; 4] = [0, 255, 255, 255];
-/// Colours of marked numbers outside the range.
+/// Colour of marked numbers above the range.
 pub const ABOVE: [u8; 4] = [255, 0, 0, 255];
+/// Colour of marked numbers below the range.
 pub const BELOW: [u8; 4] = [0, 0, 255, 255];
 
 /// How numbers become colours, once the range is known.
@@ -183,7 +185,7 @@ impl Tone {
             // Without a map, the picture is grey.
             colormap: look.colormap.filter(|map| map.colours().is_some()),
             odd,
-            marks: look.marks,
+            marks: look.marks == Some(true),
         }
     }
 
@@ -194,7 +196,11 @@ impl Tone {
 
     /// Returns the colour of a number, given its position in the range.
     pub fn colour(&self, part: f32) -> [u8; 4] {
-        let part = (part * self.gain).clamp(0.0, 1.0).powf(self.exponent);
+        let part = part * self.gain;
+        if self.marks && part > 1.0 {
+            return ABOVE;
+        }
+        let part = part.clamp(0.0, 1.0).powf(self.exponent);
         let level = |most: f32| (part * most) as u8;
         match self.colormap.and_then(Colormap::colours) {
             Some(table) => table[usize::from(level(255.99))],

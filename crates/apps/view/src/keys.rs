@@ -29,6 +29,8 @@ pub enum KeyAction {
     Pause,
     /// Pauses and shows the previous or next frame.
     Frame(FrameStep),
+    /// Marks numbers outside the range, or no longer does.
+    Marks,
     Chart,
     Heights,
     Save,
@@ -73,7 +75,7 @@ pub static KEYS: [Key; 19] = [
     ),
     key('b', "move the lower end of the range up; with Shift, down", KeyAction::End(0)),
     key('w', "move the upper end of the range up; with Shift, down", KeyAction::End(1)),
-    key('m', "mark numbers outside the range", KeyAction::Look(|look, _, _| look.marks = !look.marks)),
+    key('m', "mark numbers outside the range, or do not", KeyAction::Marks),
     key('h', "histogram: drag an end of the range; double-click to reset it", KeyAction::Chart),
     key('l', "logarithmic histogram", KeyAction::Heights),
     key('s', "save the picture", KeyAction::Save),

@@ -8,7 +8,7 @@ use crate::shown_array::ShownArray;
 use egui::{Align2, Color32, Context, FontId, LayerId, Painter, Pos2, RawInput, Rect, Vec2};
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::{Extent, Placement};
-use pixelferry_look::{Plane, Spot, Tone, Value};
+use pixelferry_look::{ABOVE, BELOW, Plane, Spot, Tone, Value};
 use std::rc::Rc;
 
 /// Pixels at least this many window pixels wide get a frame, or numbers.
@@ -179,7 +179,7 @@ fn over([red, green, blue, _]: [u8; 4]) -> Color32 {
     if light > 140.0 { Color32::BLACK } else { Color32::WHITE }
 }
 
-/// Draws the colours of the range, its ends beside them. `corner` is the bottom right corner of the free area.
+/// Draws the colours of the range, its ends beside them, and beyond them those of marked numbers. `corner` is the bottom right corner of the free area.
 fn colour_bar(painter: &Painter, corner: Pos2, points: f32, tone: &Tone) {
     let edge = EDGE * points;
     let bar = Rect::from_min_max(corner - (BAR * points) - Vec2::splat(edge), corner - Vec2::splat(edge));
@@ -191,15 +191,23 @@ fn colour_bar(painter: &Painter, corner: Pos2, points: f32, tone: &Tone) {
     let [low, high] = ends.map(|end| painter.layout_no_wrap(end, font.clone(), TEXT));
     let left = bar.left() - low.size().x.max(high.size().x) - edge;
     painter.rect_filled(Rect::from_min_max(Pos2::new(left, bar.top()), bar.max).expand(edge), 0.0, BEHIND);
-    let rows = bar.height().max(1.0) as u32;
+    let mut painted = bar;
+    if tone.marks {
+        painted = bar.shrink2(Vec2::new(0.0, edge));
+        for ([red, green, blue, _], y) in [(ABOVE, bar.top()..=painted.top()), (BELOW, painted.bottom()..=bar.bottom())]
+        {
+            painter.rect_filled(Rect::from_x_y_ranges(bar.x_range(), y), 0.0, Color32::from_rgb(red, green, blue));
+        }
+    }
+    let rows = painted.height().max(1.0) as u32;
     for row in 0..rows {
         let [red, green, blue, _] = tone.colour((row as f32 + 0.5) / rows as f32);
-        let corner = bar.left_bottom() - Vec2::new(0.0, row as f32 + 1.0);
+        let corner = painted.left_bottom() - Vec2::new(0.0, row as f32 + 1.0);
         let rect = Rect::from_min_size(corner, Vec2::new(bar.width(), 1.0));
         painter.rect_filled(rect, 0.0, Color32::from_rgb(red, green, blue));
     }
-    painter.galley(Pos2::new(left, bar.top()), high, TEXT);
-    painter.galley(Pos2::new(left, bar.bottom() - low.size().y), low, TEXT);
+    painter.galley(Pos2::new(left, painted.top()), high, TEXT);
+    painter.galley(Pos2::new(left, painted.bottom() - low.size().y), low, TEXT);
 }
 
 /// Draws lines of text and returns the top of those at the bottom right. Those at the top stay left of the histogram,

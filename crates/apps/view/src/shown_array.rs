@@ -6,7 +6,7 @@ use crate::error::ViewError;
 use crate::ring::Ring;
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::{Display, PixelFormat};
-use pixelferry_look::{Channel, Colormap, Counts, Gauge, Look, Plane, Range, Refusal, Request, Spot, Tone};
+use pixelferry_look::{Channel, Colormap, Counts, Element, Gauge, Look, Plane, Range, Refusal, Request, Spot, Tone};
 use std::rc::Rc;
 
 /// A requested range and channel, with the resulting tone, which has the range's ends.
@@ -118,7 +118,8 @@ impl ShownArray {
         };
         let is_opened = opened.is_some();
         let Some(feed) = opened.as_mut().or(self.feed.as_mut()) else { return Ok((false, left_out)) };
-        let plane = measured(&self.array, &mut self.found, &mut feed.gauge, plane, request.look.channel)?;
+        let mut plane = measured(&self.array, &mut self.found, &mut feed.gauge, plane, request.look.channel)?;
+        plane.tone.marks = request.look.marks.unwrap_or_else(|| may_clip(&plane, &request.look));
         let is_new = is_opened || plane != self.plane || self.is_stale;
         if is_new {
             feed.put(&self.array, &plane)?;
@@ -171,6 +172,18 @@ pub fn by_data(mut request: Request) -> Request {
         request.look.range = Range::OfData;
     }
     request
+}
+
+/// Returns whether numbers become colours in a way that only a scale explains.
+pub fn has_scale(plane: &Plane) -> bool {
+    let is_integer = matches!(plane.element, Element::U8 | Element::U16 | Element::Bool);
+    plane.channels == 1 && !(is_integer && plane.tone.is_plain(plane.element))
+}
+
+/// Returns whether numbers on a scale may be outside the range, as somebody chose it or the exposure.
+fn may_clip(plane: &Plane, look: &Look) -> bool {
+    let is_whole = [Range::OfData, Range::MINMAX, Range::Symmetric].contains(&look.range);
+    has_scale(plane) && (look.exposure > 0.0 || !is_whole)
 }
 
 /// Returns the plane with all channels of the elements.

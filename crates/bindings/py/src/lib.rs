@@ -91,7 +91,7 @@ fn window_size(array: &Bound<'_, PyAny>, layout: Layout) -> PyResult<((u32, u32)
 /// save="x.png", saves the picture and opens no window.
 #[pyfunction]
 #[pyo3(signature = (array, title="pixelferry", *, block=true, save=None, layout=None, width=None, height=None,
-                    backend=None, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None, marks=false))]
+                    backend=None, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None, marks=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn show(
     py: Python<'_>,
@@ -108,7 +108,7 @@ fn show(
     gamma: f32,
     colormap: Option<&str>,
     channel: Option<&Bound<'_, PyAny>>,
-    marks: bool,
+    marks: Option<bool>,
 ) -> PyResult<Option<Viewer>> {
     let request = looks::LookArgs { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
     let (own, sides) = window_size(array, request.layout)?;

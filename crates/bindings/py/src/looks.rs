@@ -12,7 +12,7 @@ pub struct LookArgs<'a, 'py> {
     pub gamma: f32,
     pub colormap: Option<&'a str>,
     pub channel: Option<&'a Bound<'py, PyAny>>,
-    pub marks: bool,
+    pub marks: Option<bool>,
 }
 
 impl LookArgs<'_, '_> {

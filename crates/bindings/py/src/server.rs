@@ -145,7 +145,7 @@ pub fn copied(
 /// Serves a page that shows the array in browsers, with zoom, values, range and colormap, at `Server.url`.
 #[pyfunction]
 #[pyo3(signature = (array, name="array", *, host="127.0.0.1", port=0, layout=None, range=None, exposure=0.0, gamma=1.0,
-                    colormap=None, channel=None, marks=false, keep=8))]
+                    colormap=None, channel=None, marks=None, keep=8))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 pub fn serve(
     py: Python<'_>,
@@ -159,7 +159,7 @@ pub fn serve(
     gamma: f32,
     colormap: Option<&str>,
     channel: Option<&Bound<'_, PyAny>>,
-    marks: bool,
+    marks: Option<bool>,
     keep: usize,
 ) -> PyResult<Server> {
     process::check("a page").map_err(Failure::from)?;
@@ -223,7 +223,7 @@ impl Server {
     /// Shows an array beside the others, or in place of the one of its name, with a look of its own. Without look
     /// options it keeps the look of that name, or gets that of the first array. The array is copied and shown soon.
     #[pyo3(signature = (array, name="array", *, layout=None, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None,
-                        marks=false))]
+                        marks=None))]
     #[allow(clippy::too_many_arguments)] // keyword arguments in Python
     fn show(
         &self,
@@ -235,7 +235,7 @@ impl Server {
         gamma: f32,
         colormap: Option<&str>,
         channel: Option<&Bound<'_, PyAny>>,
-        marks: bool,
+        marks: Option<bool>,
     ) -> PyResult<()> {
         self.check_open()?;
         let asked = looks::LookArgs { layout, range, exposure, gamma, colormap, channel, marks }.request()?;

@@ -234,7 +234,7 @@ impl Viewer {
     /// is_open is then False. With a name, a window shows a copy closely, beside arrays of other names, each with its
     /// own look; without look options it has that of the first.
     #[pyo3(signature = (array, layout=None, *, name=None, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None,
-                        marks=false))]
+                        marks=None))]
     #[allow(clippy::too_many_arguments)] // keyword arguments in Python
     fn show(
         &self,
@@ -247,7 +247,7 @@ impl Viewer {
         gamma: f32,
         colormap: Option<&str>,
         channel: Option<&Bound<'_, PyAny>>,
-        marks: bool,
+        marks: Option<bool>,
     ) -> PyResult<()> {
         let request = looks::LookArgs { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
         match name {

@@ -158,6 +158,7 @@ impl PageServer {
         let mut screen = Screen::new(&display, size, self.may_use_gpu.load(Ordering::Relaxed))?;
         self.stage.set_encoder(screen.encoder());
         let mut view = live.view(&display, shown)?;
+        view.is_titled = false;
         ready();
         let (mut hand, mut is_old) = (Hand::default(), true);
         loop {

@@ -9,12 +9,12 @@ use crate::error::ViewError;
 use crate::keys::{KeyAction, STEP, character, keys, name_of, row};
 use crate::listen::{Changes, Listener};
 use crate::overlay::{Lines, Overlay, Pixels, cells, named};
-use crate::shown_array::ShownArray;
+use crate::shown_array::{ShownArray, has_scale};
 use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry::api::gl::{Camera, GlDisplay, Viewport};
 use pixelferry::driver::describe::words::counted;
 use pixelferry::{DrawOptions, Extent, Filter, Link, save_picture};
-use pixelferry_look::{Element, End, Look, Plane, Range, Request};
+use pixelferry_look::{End, Look, Range, Request};
 use std::mem;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -58,6 +58,8 @@ pub struct ArrayView {
     dragged: Option<(usize, f64)>,
     notice: String,
     has_help: bool,
+    /// A window's title names the array. On a page the picture does.
+    pub(crate) is_titled: bool,
     is_paused: bool,
     /// The user stepped beyond the last frame, so a film must provide the next.
     is_asked: bool,
@@ -98,6 +100,7 @@ impl ArrayView {
             dragged: None,
             notice: String::new(),
             has_help: false,
+            is_titled: true,
             is_paused: false,
             is_asked: false,
             most: (Self::MOST_FRAMES, Self::MOST_BYTES),
@@ -151,6 +154,10 @@ impl ArrayView {
             KeyAction::Pause if self.is_paused => self.resume(),
             KeyAction::Pause => self.is_paused = true,
             KeyAction::Frame(way) => self.step(way),
+            KeyAction::Marks => {
+                let is_marked = self.on_show().plane.tone.marks;
+                self.change(|look, _| look.marks = Some(!is_marked));
+            }
             KeyAction::Chart => self.chart.toggle(),
             KeyAction::Heights => self.chart.is_log = !self.chart.is_log,
             KeyAction::Save => self.save_beside(),
@@ -435,8 +442,14 @@ impl ArrayView {
     fn lines(&self, window: Extent) -> Lines {
         let zoom = (self.pixels(window).scale() * 1000.0).round() / 10.0;
         let ShownArray { array, plane, .. } = self.on_show();
-        let position = self.position().map(|position| format!("{position}: {}", array.name()));
-        let name: Vec<_> = position.into_iter().chain(self.frame()).collect();
+        let whole = match array.waiting() {
+            Some(_) => array.name().to_owned(),
+            None => format!("{}: {} {}", array.name(), plane.number_name(), array.shape()),
+        };
+        let name = if self.is_titled { array.name() } else { &whole };
+        let named = self.position().map(|position| format!("{position}: {name}"));
+        let named = named.or_else(|| (!self.is_titled).then(|| name.to_owned()));
+        let named: Vec<_> = named.into_iter().chain(self.frame()).collect();
         let measured = if plane.range == Range::OfData && plane.tone.range != (0.0, 1.0) {
             " (minimum to maximum, R changes it)"
         } else {
@@ -445,18 +458,13 @@ impl ArrayView {
         Lines {
             pointer: self.under_pointer(window).unwrap_or_else(|| match array.waiting() {
                 Some(_) => String::new(),
-                None => format!("{}: {} {}; ? shows the keys", array.name(), plane.number_name(), array.shape()),
+                None if self.is_titled => format!("{whole}; ? shows the keys"),
+                None => "? shows the keys".into(),
             }),
             look: format!("{:#}{measured}; {zoom}%", plane.tone),
-            name: name.join("; "),
+            name: named.join("; "),
             notice: self.notice.clone(),
             help: self.has_help.then(keys),
         }
     }
-}
-
-/// Returns whether numbers become colours in a way that only a scale explains.
-fn has_scale(plane: &Plane) -> bool {
-    let is_integer = matches!(plane.element, Element::U8 | Element::U16 | Element::Bool);
-    plane.channels == 1 && !(is_integer && plane.tone.is_plain(plane.element))
 }

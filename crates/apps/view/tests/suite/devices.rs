@@ -132,6 +132,8 @@ fn request(given: &[(&str, &str)]) -> Request {
     for (name, text) in given {
         OPTIONS.iter().find(|option| option.name == *name).unwrap().set(&mut request, text).unwrap();
     }
+    // Rounding decides whether a number that is at a percentile is outside of the range.
+    request.look.marks = given.iter().any(|(_, text)| text.contains('%')).then_some(false);
     request
 }
 

@@ -140,3 +140,32 @@ fn a_small_window_shows_the_picture_alone() {
         assert_eq!(lit == 0, is_alone, "{lit} pixels of text in {side} x {side}");
     }
 }
+
+/// In a range that somebody chose, and after brightening, without another key.
+#[test]
+fn numbers_outside_of_a_range_are_marked() {
+    const RED: [u8; 3] = [255, 0, 0];
+    const BLUE: [u8; 3] = [0, 0, 255];
+    let Some((display, target)) = gl() else { return };
+    // 40 by 30 numbers from -1 at the left to 2 at the right.
+    let numbers = (0..1200_u16).map(|n| f32::from(n % 40) * 3.0 / 39.0 - 1.0);
+    let bytes: Vec<u8> = numbers.flat_map(f32::to_ne_bytes).collect();
+    let mut view = open(&display, array(&[30, 40], "float32", &bytes));
+    let ends = |view: &mut ArrayView| {
+        let at = drawn(view, &target);
+        [at(5, 5), at(395, 5)]
+    };
+    assert_eq!(ends(&mut view), [[0; 3], [255; 3]]);
+    // The range of the type.
+    for (key, marked) in [('r', [BLUE, RED]), ('m', [[0; 3], [255; 3]]), ('m', [BLUE, RED])] {
+        assert!(view.press(key));
+        assert_eq!(ends(&mut view), marked, "{key}");
+    }
+    let mut view = open(&display, array(&[30, 40], "float32", &bytes));
+    assert!(view.press('e') && view.title().contains("above red"));
+    assert_eq!(ends(&mut view), [[0; 3], RED]);
+    // Several channels are colours, of which some are often brighter than white.
+    let colours = [bytes.clone(), bytes.clone(), bytes].concat();
+    let mut view = open(&display, array(&[30, 40, 3], "float32", &colours));
+    assert!(view.press('e') && !view.title().contains("above red"));
+}

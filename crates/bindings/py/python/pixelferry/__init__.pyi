@@ -232,7 +232,7 @@ class Viewer:
         gamma: float = 1.0,
         colormap: _Colormap | None = None,
         channel: _Channel | None = None,
-        marks: bool = False,
+        marks: bool | None = None,
     ) -> None:
         """Shows an array of numbers of any type: bool, integers, floats of 8 (DLPack) to 64 bits, bfloat16, complex.
 
@@ -252,7 +252,8 @@ class Viewer:
         gamma: numbers above 0 are raised to 1/gamma, after the exposure.
         colormap: name of a map of 256 colours for one channel, applied after the gamma.
         channel: one of several channels, from 0; or the shown part of complex numbers, by default the magnitude.
-        marks: numbers above 1 after the exposure are shown red, and those below 0 blue.
+        marks: numbers above 1 after the exposure are shown red, and those below 0 blue. None does so in windows that
+            look closely and on pages, for one channel whose numbers may be outside the range.
 
         With any of these options, NaN is magenta, infinity yellow and minus infinity cyan; without them, NaN is black.
         A range that depends on the numbers is measured for each array before it is shown. When the call returns, the
@@ -309,14 +310,14 @@ def show(
     array: _Array, title: str = "pixelferry", *, block: Literal[True] = True, save: _Path | None = None,
     layout: _Layout | None = None, width: int | None = None, height: int | None = None, backend: str | None = None,
     range: _Range | None = None, exposure: float = 0.0, gamma: float = 1.0, colormap: _Colormap | None = None,
-    channel: _Channel | None = None, marks: bool = False,
+    channel: _Channel | None = None, marks: bool | None = None,
 ) -> None: ...
 @overload
 def show(
     array: _Array, title: str = "pixelferry", *, block: bool, save: _Path | None = None,
     layout: _Layout | None = None, width: int | None = None, height: int | None = None, backend: str | None = None,
     range: _Range | None = None, exposure: float = 0.0, gamma: float = 1.0, colormap: _Colormap | None = None,
-    channel: _Channel | None = None, marks: bool = False,
+    channel: _Channel | None = None, marks: bool | None = None,
 ) -> Viewer | None:
     """Shows one array in a window of its size and waits until the window is closed. With block=False, returns the
     viewer instead. With save="x.png", saves the picture and opens no window. For the meaning of the other options
@@ -344,7 +345,7 @@ class Server:
         gamma: float = 1.0,
         colormap: _Colormap | None = None,
         channel: _Channel | None = None,
-        marks: bool = False,
+        marks: bool | None = None,
     ) -> None:
         """Shows an array beside the others, or in place of the one of its name, with a look of its own. Without look
         options it keeps the look of that name, or gets that of the first array. The array is copied and shown soon."""
@@ -365,7 +366,7 @@ class Server:
 def serve(
     array: _Array, name: str = "array", *, host: str = "127.0.0.1", port: int = 0, layout: _Layout | None = None,
     range: _Range | None = None, exposure: float = 0.0, gamma: float = 1.0, colormap: _Colormap | None = None,
-    channel: _Channel | None = None, marks: bool = False, keep: int = 8,
+    channel: _Channel | None = None, marks: bool | None = None, keep: int = 8,
 ) -> Server:
     """Serves a page that shows the array in browsers: zoom, values under the pointer, range, colormap, histogram,
     several arrays. It needs OpenGL; Mesa's software renderer works. A Server as the last line of a notebook's cell
