@@ -1,6 +1,7 @@
 //! The scenes of `pixelferry demo` and of the examples, and the loop that shows a scene in a window or saves it as a
 //! picture.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic on a closed pipe
 
 pub mod convert;

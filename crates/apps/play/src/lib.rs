@@ -18,6 +18,8 @@
 //! A shader can do whatever a program that this user starts can do: most languages have no memory bounds, and a driver
 //! compiles them. Whoever plays a shader vouches for it ([`TextVoucher`]). Only WGSL is confined to its own memory.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod clock;
 mod driver;
 mod error;

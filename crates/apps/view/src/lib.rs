@@ -20,6 +20,8 @@
 //! | the same in browsers (feature `serve`), and elsewhere as messages | `PageServer`, `Watcher` |
 //! | egui's triangles with OpenGL and in plain memory | [`paint`] |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod array;
 mod array_feed;
 #[cfg(all(feature = "stream", target_os = "linux"))]
