@@ -3,11 +3,12 @@
 
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::{
-    Audit, AuditVerdict, ComputeBackend, Display, Error, Extent, ImageAccess, ImageDesc, ImageView, Link, LinkOptions,
-    Mode, PathId, PixelFormat, Policy, Profiles, QueueOptions, Result, SurfaceDesc, View,
+    Audit, AuditVerdict, ComputeBackend, CpuBackend, Display, DisplayChoice, Error, Extent, ImageAccess, ImageDesc,
+    ImageView, Link, LinkOptions, Mode, PathId, PixelFormat, Policy, Profiles, QueueOptions, Result, SurfaceDesc, View,
+    open_headless,
 };
 use pixelferry_tests::faults::{BackendDouble, DisplayDouble, FaultStep, Faults};
-use pixelferry_tests::{by_level, displays, wait_until};
+use pixelferry_tests::{Need, by_level, displays, need, wait_until};
 use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::ops::Range;
@@ -226,5 +227,25 @@ fn no_frame_waits_for_a_device_that_never_answers() {
         let (view, mut expected) = (View::Image(view), vec![0; ROW * HEIGHT as usize]);
         Pattern::for_view(&view, run.nonce).write(&view, &mut expected);
         assert!(run.link.read_back().unwrap() == expected, "{choice:?}: the last frame is wrong");
+    }
+}
+
+/// The backend of a display's audits goes with the display, so that dropping one leaves the next display's context current.
+#[test]
+fn a_display_that_was_audited_ends_like_any_other() {
+    let backend: Arc<dyn ComputeBackend> = pixelferry_tests::on(CpuBackend::new());
+    let open = || {
+        let screen = need(Need::Egl, open_headless(DisplayChoice::Gl))?;
+        let sides = (&backend, &screen.display());
+        let run = AuditRun::open(sides, surfaces()[1], (PathId::HOST_VISIBLE_IN_PLACE, Mode::Latency)).unwrap();
+        Some((run, screen))
+    };
+    let Some(mut current) = open() else { return };
+    for _ in 0..3 {
+        current.0.frame().unwrap();
+        current.0.judged();
+        assert_eq!(current.0.link.audits().absent, None);
+        current = open().unwrap();
+        current.0.frame().unwrap();
     }
 }

@@ -5,11 +5,12 @@
 
 use super::{ResourceUse, choices, on, sides};
 use pixelferry::{
-    Arg, BackendChoice, ComputeBackend, DisplayChoice, HeadlessDisplay, Kernel, Link, LinkOptions, Policy, Profiles,
-    SurfaceDesc, open_backend, open_headless,
+    Arg, Audit, BackendChoice, ComputeBackend, DisplayChoice, HeadlessDisplay, Kernel, Link, LinkOptions, Policy,
+    Profiles, SurfaceDesc, open_backend, open_headless,
 };
 use pixelferry_tests::{Level, Need, asked, by_level, from, number, ramp, ramp_pixel};
 use std::collections::HashMap;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ fn desc(n: u32) -> SurfaceDesc {
 
 /// Nothing is remembered: each choice is measured.
 fn options() -> LinkOptions {
-    LinkOptions::new(Policy::default().with_profiles(Profiles::Off))
+    LinkOptions::new(Policy::default().with_profiles(Profiles::Off).with_audit(Audit::Every(NonZero::<u32>::MIN)))
 }
 
 /// Judges the second half of a run. GL objects are counted by path, which may change.

@@ -65,6 +65,11 @@ impl ComputeStaging {
         Ok((Self { display, place, block, _prepared: prepared, len, fenced: false }, reach))
     }
 
+    /// True for memory that the host does not address, so that only kernels use it.
+    pub fn is_of_the_device(&self) -> bool {
+        self.block.is_none()
+    }
+
     pub fn place(&self) -> &BlockMemory {
         &self.place
     }

@@ -143,7 +143,7 @@ impl<C: Content> SurfaceDriver<C> for ComputeSurface {
 impl<C: Content> StoredDriver<C> for ComputeSurface {
     fn downloads(&self, staging: &Staging) -> bool {
         let own = own::<ComputeStaging>(staging.driver(), &self.display);
-        own.is_ok_and(|staging| matches!(staging.place(), BlockMemory::Device(_)))
+        own.is_ok_and(ComputeStaging::is_of_the_device)
     }
 
     fn download(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()> {

@@ -39,10 +39,11 @@ use std::sync::Arc;
 /// The display stays on its thread. Calls while another context is current return [`Error::WrongContext`]. Objects
 /// dropped then are deleted later, when the display's context is current again.
 pub struct GlDisplay {
-    tools: Rc<Tools>,
-    /// The backend for audits, opened at the first one.
+    /// The backend for audits, opened at the first one. It is dropped first, because a context that a backend still
+    /// uses outlives its display.
     #[cfg(feature = "compute")]
     pub(crate) in_queue: std::cell::OnceCell<Arc<dyn interop_core::ComputeBackend>>,
+    tools: Rc<Tools>,
 }
 
 interop_core::debug_as!(GlDisplay, |this| device = &this.shared().device);

@@ -71,7 +71,7 @@ pub trait InPlaceDriver<C: Content>: SurfaceDriver<C> {
     /// Shows this part of a block of linear memory in place from now on.
     fn show(&mut self, staging: &Staging, view: &C::View) -> Result<()>;
 
-    /// Copies what is shown into a staging block of linear memory, where the display itself does that, as
+    /// Copies what is shown into a staging block of a device's memory, where the display itself does that, as
     /// [`StoredDriver::download`] does. Otherwise returns false, and the host copies.
     fn download_shown(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<bool> {
         let (_, _, _) = (at, staging, view);
@@ -426,7 +426,7 @@ impl<C: Content> Front<C> {
                 driver.download(&at, staging, &there)
             }
             driver => {
-                if let Driver::InPlace(driver) = driver {
+                if let (Driver::InPlace(driver), None) = (&mut *driver, staging.host_block()) {
                     staging.begin_write()?;
                     if driver.download_shown(&at, staging, &there)? {
                         return Ok(());
