@@ -69,10 +69,16 @@ pub fn right(code: i32) {
 impl Program {
     /// `None` after having said what the machine lacks.
     pub fn open() -> Option<Self> {
+        Self::open_with(true)
+    }
+
+    /// As [`Self::open`]; without sharing, OpenCL's context knows nothing of OpenGL's.
+    pub fn open_with(sharing: bool) -> Option<Self> {
         let gl = need(Need::Egl, Gl::open())?;
         let (platform, device) = need(given(), device())?;
         let mut code = 0;
-        let context = create_context(&gl.properties(), device, &mut code);
+        let properties = gl.properties();
+        let context = create_context(if sharing { &properties } else { &[0] }, device, &mut code);
         right(code);
         let queue = queue(context, device);
         Some(Self { gl, platform, device, context, queue })
@@ -185,6 +191,7 @@ macro_rules! name_of {
         name
     }};
 }
+#[allow(unused_imports, reason = "the benchmark has no names of its own")]
 pub(crate) use name_of;
 
 pub fn bind_texture(target: u32, name: u32) {
