@@ -1,6 +1,5 @@
 //! The commands that hand objects to OpenCL and back.
 
-use crate::cl::driver::Driver;
 use crate::cl::handles::{self, Handle, OwnEvent, OwnHandle};
 use crate::codes::{EVENTS_FAILED, INVALID_COMMAND_QUEUE, INVALID_CONTEXT, INVALID_OPERATION};
 use crate::context::SharedContext;
@@ -10,7 +9,7 @@ use crate::explain::refuse;
 use crate::gl::fence::ProgramWork;
 use crate::gl::work::WorkContext;
 use crate::object::SharedObject;
-use crate::transfer;
+use crate::transfer::Transfer;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -28,25 +27,16 @@ pub struct TurnCommand {
     own: Arc<OwnHandle>,
 }
 
-/// Work of the layer's thread for a command; it keeps everything that it needs alive.
-struct TurnJob {
-    acquire: bool,
-    objects: Vec<(Arc<SharedObject>, OwnHandle)>,
-    own: Arc<OwnHandle>,
-}
-
-impl TurnJob {
-    /// Transfers all objects or none.
-    fn run(&self, work: &WorkContext) -> Result<(), i32> {
-        work.gl.error();
-        self.objects.iter().try_for_each(|(object, _)| object.check(work))?;
-        self.objects.iter().try_for_each(|(object, _)| transfer::copy(work, object, self.own.handle, self.acquire))?;
-        if !self.acquire {
-            // Makes the result visible to the program's next call. SAFETY: takes no arguments.
-            unsafe { (work.gl.finish)() };
-        }
-        work.check("transferring objects")
+/// Copies all objects or none.
+fn copy(work: &WorkContext, transfers: &mut [Transfer], acquire: bool) -> Result<(), i32> {
+    work.gl.error();
+    transfers.iter().try_for_each(|transfer| transfer.object.check(work))?;
+    transfers.iter_mut().try_for_each(|transfer| transfer.copy(work))?;
+    if !acquire {
+        // Makes the result visible to the program's next call. SAFETY: takes no arguments.
+        unsafe { (work.gl.finish)() };
     }
+    work.check("transferring objects")
 }
 
 impl TurnCommand {
@@ -55,10 +45,10 @@ impl TurnCommand {
         let context = Arc::clone(&objects.first().ok_or(INVALID_OPERATION)?.context);
         // In a forked process the driver may wait forever.
         context.thread().check()?;
-        let of_queue =
-            handles::handle(Driver::get_command_queue_info, queue, QUEUE_CONTEXT).map_err(|_| INVALID_COMMAND_QUEUE)?;
-        let device =
-            handles::handle(Driver::get_command_queue_info, queue, QUEUE_DEVICE).map_err(|_| INVALID_COMMAND_QUEUE)?;
+        let of_queue = handles::handle(|driver| driver.get_command_queue_info, queue, QUEUE_CONTEXT)
+            .map_err(|_| INVALID_COMMAND_QUEUE)?;
+        let device = handles::handle(|driver| driver.get_command_queue_info, queue, QUEUE_DEVICE)
+            .map_err(|_| INVALID_COMMAND_QUEUE)?;
         if of_queue != context.handle || objects.iter().any(|object| !Arc::ptr_eq(&object.context, &context)) {
             return Err(refuse(INVALID_CONTEXT, "objects of another context than the queue's"));
         }
@@ -86,28 +76,25 @@ impl TurnCommand {
         enqueued.inspect_err(|_| self.turn_back())
     }
 
-    fn job(&self) -> Result<TurnJob, i32> {
-        let keep = |object: &Arc<SharedObject>| Ok((Arc::clone(object), OwnHandle::retained_memory(object.memory)?));
-        let objects = self.objects.iter().map(keep).collect::<Result<Vec<_>, i32>>()?;
-        Ok(TurnJob { acquire: self.acquire, objects, own: Arc::clone(&self.own) })
-    }
-
     /// Performs it within the call, so that the program's next OpenGL call sees the result.
     fn perform(&self, after: &[Raw], begun: ProgramWork, wants_event: bool) -> Result<Option<OwnEvent>, i32> {
-        let before = OwnEvent::marker(self.queue, after)?;
-        handles::flush(self.queue)?;
-        let waited = before.wait();
-        let job = self.job()?;
-        self.context.thread().ask(move |work| {
+        let (before, acquire) = (OwnEvent::marker(self.queue, after)?, self.acquire);
+        let begin = |object| Transfer::begin(object, self.queue, Some(&before), acquire);
+        let mut transfers = self.objects.iter().map(begin).collect::<Result<Vec<_>, i32>>();
+        let transfers = self.context.thread().ask(move |work| {
             begun.finish(work);
-            // A failure of earlier work is the command's failure.
-            waited.map_err(|_| EVENTS_FAILED)?;
-            job.run(work)
+            copy(work, transfers.as_deref_mut().map_err(|code| *code)?, acquire)?;
+            transfers
         })?;
+        let mut done = vec![before];
+        for transfer in transfers {
+            done.extend(transfer.end()?);
+        }
         if !wants_event {
             return Ok(None);
         }
-        OwnEvent::marker(self.queue, &[before.0.handle.raw()]).map(Some)
+        let done: Vec<_> = done.iter().map(|event| event.0.handle.raw()).collect();
+        OwnEvent::marker(self.queue, &done).map(Some)
     }
 
     /// Performs it after earlier work, while the call returns: earlier work may wait for the program itself.
@@ -118,7 +105,9 @@ impl TurnCommand {
             begun.finish(work);
             objects.iter().try_for_each(|object| object.check(work))
         })?;
-        let job = self.job()?;
+        let (acquire, objects, own) = (self.acquire, self.objects.clone(), Arc::clone(&self.own));
+        let keep = |object: &Arc<SharedObject>| OwnHandle::retained_memory(object.memory);
+        let kept = objects.iter().map(keep).collect::<Result<Vec<_>, i32>>()?;
         let before = OwnEvent::marker(self.queue, after)?;
         let done = Arc::new(OwnEvent::user(self.context.handle)?);
         let (context, ready) = (Arc::clone(&self.context), Arc::clone(&done));
@@ -126,10 +115,16 @@ impl TurnCommand {
             let event = Arc::clone(&ready);
             let owner = Arc::clone(&context);
             let posted = context.thread().post(move |work| {
-                let answer = if status < 0 { Err(EVENTS_FAILED) } else { job.run(work) };
+                let perform = || {
+                    let begin = |object| Transfer::begin(object, own.handle, None, acquire);
+                    let mut transfers = objects.iter().map(begin).collect::<Result<Vec<_>, i32>>()?;
+                    copy(work, &mut transfers, acquire)?;
+                    transfers.into_iter().try_for_each(|of| of.end()?.map_or(Ok(()), |done| done.wait()))
+                };
+                let answer = if status < 0 { Err(EVENTS_FAILED) } else { perform() };
                 event.complete(answer.err().unwrap_or(0));
                 // Drop these on this thread, not on the driver's.
-                drop((job, event, owner));
+                drop((objects, kept, own, event, owner));
             });
             if let Err(code) = posted {
                 ready.complete(code);

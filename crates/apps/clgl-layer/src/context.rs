@@ -9,7 +9,7 @@ use crate::gl::system::OwnContext;
 use crate::gl::thread::GlThread;
 use crate::gl::window_system::{ProgramContext, WindowSystem};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The program's OpenGL context, and the layer's own, which shares with it.
 pub struct GlSide {
@@ -36,12 +36,14 @@ pub struct SharedContext {
     pub properties: Vec<isize>,
     /// The layer's own queues by device: work in the program's queues may wait for the copies.
     queues: Mutex<HashMap<Handle, Arc<OwnHandle>>>,
+    /// Host memory for transfers, to be used again.
+    staging: Mutex<Vec<Vec<u8>>>,
     gl: GlSide,
 }
 
 impl SharedContext {
     pub fn new(handle: Handle, properties: Vec<isize>, gl: GlSide) -> Self {
-        Self { handle, properties, queues: Mutex::default(), gl }
+        Self { handle, properties, queues: Mutex::default(), staging: Mutex::default(), gl }
     }
 
     /// The thread that owns the layer's OpenGL context.
@@ -52,6 +54,10 @@ impl SharedContext {
     /// Describes the OpenGL work that the calling thread has submitted.
     pub fn program_work(&self) -> ProgramWork {
         ProgramWork::begun(self.gl.system, self.gl.program, &self.gl.functions)
+    }
+
+    pub fn staging(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The layer's own queue of a device.

@@ -1,6 +1,5 @@
 //! The sharing contexts, and how they are made.
 
-use crate::cl::driver::Driver;
 use crate::cl::handles::{self, Handle};
 use crate::codes::{INVALID_GL_SHAREGROUP_REFERENCE, INVALID_OPERATION, INVALID_VALUE};
 use crate::context::{GlSide, SharedContext};
@@ -127,7 +126,7 @@ pub fn create(
 
 /// Returns whether the drivers have their own sharing, for all devices of a context that is not the layer's.
 pub fn is_native(context: Handle) -> bool {
-    let devices = handles::handles(Driver::get_context_info, context, DEVICES).unwrap_or_default();
+    let devices = handles::handles(|driver| driver.get_context_info, context, DEVICES).unwrap_or_default();
     are_native(&devices)
 }
 

@@ -1,6 +1,5 @@
 //! The extensions that the layer announces.
 
-use crate::cl::driver::Driver;
 use crate::cl::handles::{Handle, InfoCall, info};
 use crate::explain::is_asked;
 
@@ -19,7 +18,7 @@ const ENTRY: usize = 68;
 
 /// Returns whether a device's driver has its own sharing.
 pub fn is_native(device: Handle) -> bool {
-    let list = info(Driver::get_device_info, device, DEVICE).unwrap_or_default();
+    let list = info(|driver| driver.get_device_info, device, DEVICE).unwrap_or_default();
     words(&list).any(|word| word == SHARING.as_bytes())
 }
 

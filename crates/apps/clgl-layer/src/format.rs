@@ -44,6 +44,9 @@ const fn format(internal: u32, channels: Channels, component: Component) -> Form
     Format { internal, image: [order, channel], pixels: (format, ty), bytes: bytes * count }
 }
 
+/// Of buffers.
+pub static BYTES: Format = Format { internal: 0, image: [0; 2], pixels: (0, 0), bytes: 1 };
+
 static FORMATS: [Format; 42] = [
     format(0x8229, R, UNORM8),
     format(0x8F94, R, SNORM8),

@@ -54,7 +54,7 @@ pub unsafe extern "C" fn clInitLayer(
         // SAFETY: the caller's promise. The table is leaked: the loader keeps it.
         unsafe {
             let functions = std::slice::from_raw_parts(target, count as usize);
-            Driver::install(functions);
+            Driver::install(functions)?;
             let table: &'static mut [*const c_void] = Box::leak(functions.to_vec().into_boxed_slice());
             calls::put_into(table);
             count_found.write(count);

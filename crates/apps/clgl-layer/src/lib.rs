@@ -24,6 +24,7 @@ mod explain;
 mod extensions;
 mod fence_event;
 mod format;
+mod function_table;
 mod gl;
 mod layer;
 mod object;
@@ -31,5 +32,6 @@ mod objects;
 mod registry;
 mod target;
 mod transfer;
+mod trial;
 
 pub use layer::{clDeinitLayer, clGetLayerInfo, clInitLayer, clInitLayerWithProperties};

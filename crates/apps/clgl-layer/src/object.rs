@@ -7,12 +7,15 @@ use crate::context::SharedContext;
 use crate::explain::refuse;
 use crate::format::{self, Format};
 use crate::gl::buffer::SharedBuffer;
+use crate::gl::pixels::Shape;
 use crate::gl::renderbuffer::SharedRenderbuffer;
-use crate::gl::texture::{LevelShape, SharedTexture};
+use crate::gl::storage::GlStorage;
+use crate::gl::texture::SharedTexture;
 use crate::gl::work::WorkContext;
 use crate::target::{self, Layout, Target};
-use std::sync::Arc;
+use crate::trial::Trial;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// `CL_MEM_READ_WRITE`, `CL_MEM_WRITE_ONLY`, `CL_MEM_READ_ONLY`.
 const ACCESS: [u64; 3] = [1, 2, 4];
@@ -26,32 +29,23 @@ pub enum GlName {
     Renderbuffer(u32),
 }
 
-/// OpenGL's side of an object; only for the thread that has the layer's context.
-pub enum GlStorage {
-    Buffer(SharedBuffer),
-    Texture(SharedTexture),
-    Renderbuffer(SharedRenderbuffer),
-}
-
-/// Size and kind of storage when the object was made.
-#[derive(Clone, Copy)]
-pub enum StorageShape {
-    Bytes(usize),
-    Level(LevelShape, &'static Format, Layout),
-}
-
 pub struct SharedObject {
     pub context: Arc<SharedContext>,
     pub memory: Handle,
     pub name: GlName,
-    pub storage: Arc<GlStorage>,
-    pub shape: StorageShape,
-    /// The buffer of an image of texels; the image keeps it alive.
-    pub texels: Option<Handle>,
+    pub storage: Arc<dyn GlStorage>,
+    /// When the object was made.
+    pub shape: Shape,
+    pub format: &'static Format,
+    pub layout: Layout,
+    /// The memory object; for an image of texels the buffer under it, which the image keeps alive.
+    pub transferred: Handle,
     /// Kernels only read it, so it need not be copied back.
     pub read_only: bool,
     /// Whether OpenCL has acquired it.
     pub acquired: AtomicBool,
+    /// Methods to release and to acquire it.
+    trials: [Mutex<Trial>; 2],
 }
 
 impl SharedObject {
@@ -68,46 +62,42 @@ impl SharedObject {
         };
         // The calling thread's submitted work may include creating the storage.
         let begun = context.program_work();
-        let (storage, shape) = context.thread().ask(move |work| {
+        let opened = context.thread().ask(move |work| {
             begun.finish(work);
             open(work, name, target)
         })?;
-        let made = create_memory(&context, flags, shape, target);
-        let (memory, texels) = match made {
-            Ok(made) => made,
-            Err(code) => {
-                // If the thread has ended, so has its context.
-                let _ = context.thread().post(move |work| close(work, &storage));
-                return Err(code);
-            }
-        };
+        let (storage, shape, format, layout) = opened;
+        let made = create_memory(&context, flags, (shape, format, layout), target);
+        let (memory, transferred) = made.inspect_err(|_| {
+            // If the thread has ended, so has its context.
+            let storage = Arc::clone(&storage);
+            let _ = context.thread().post(move |work| storage.close(work));
+        })?;
+        let (read_only, acquired, trials) = (flags == READ_ONLY, AtomicBool::new(false), Default::default());
+        let handle = memory.handle;
         let object = Self {
             context,
-            memory: memory.handle,
+            memory: handle,
             name,
-            storage: Arc::new(storage),
+            storage,
             shape,
-            texels,
-            read_only: flags == READ_ONLY,
-            acquired: AtomicBool::new(false),
+            format,
+            layout,
+            transferred,
+            read_only,
+            acquired,
+            trials,
         };
         Ok((memory, object))
     }
 
+    pub fn trial(&self, acquire: bool) -> MutexGuard<'_, Trial> {
+        self.trials[usize::from(acquire)].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Refuses storage that has changed since the memory object was made.
     pub fn check(&self, work: &WorkContext) -> Result<(), i32> {
-        let same = match (&*self.storage, self.shape) {
-            (GlStorage::Buffer(buffer), StorageShape::Bytes(bytes)) => buffer.size(work) == bytes,
-            (GlStorage::Texture(texture), StorageShape::Level(shape, ..)) => {
-                let inside = texture.buffer().is_none_or(|buffer| buffer.size(work) >= bytes_to(self.shape));
-                inside && texture.shape(work) == Some(shape)
-            }
-            (GlStorage::Renderbuffer(renderbuffer), StorageShape::Level(shape, ..)) => {
-                renderbuffer.shape(work, shape) == Some(shape)
-            }
-            _ => false,
-        };
-        if same {
+        if self.storage.shape(work, self.shape) == Some(self.shape) {
             return Ok(());
         }
         let why = "is gone, or has other storage than when it was opened";
@@ -120,7 +110,7 @@ impl Drop for SharedObject {
         let (storage, context) = (Arc::clone(&self.storage), Arc::clone(&self.context));
         // The driver's callback thread must not destroy a context; this may be the layer's worker's job.
         let end = move |work: &mut WorkContext| {
-            close(work, &storage);
+            storage.close(work);
             drop(context);
         };
         // If the thread has ended, so has its context.
@@ -128,80 +118,51 @@ impl Drop for SharedObject {
     }
 }
 
-fn open(work: &mut WorkContext, name: GlName, target: &'static Target) -> Result<(GlStorage, StorageShape), i32> {
-    let (storage, level, layout) = match name {
+type StorageAndShape = (Arc<dyn GlStorage>, Shape, &'static Format, Layout);
+
+fn open(work: &mut WorkContext, name: GlName, target: &'static Target) -> Result<StorageAndShape, i32> {
+    let (storage, shape, layout): (Arc<dyn GlStorage>, _, _) = match name {
         GlName::Buffer(name) => {
-            let none = || refuse(INVALID_GL_OBJECT, format_args!("buffer {name} does not exist or has no storage"));
-            let buffer = SharedBuffer::open(work, name).ok_or_else(none)?;
-            let bytes = buffer.size(work);
-            if bytes == 0 {
-                buffer.close(work);
-                return Err(none());
-            }
-            return Ok((GlStorage::Buffer(buffer), StorageShape::Bytes(bytes)));
+            let (buffer, shape) = SharedBuffer::open(work, name)?;
+            return Ok((Arc::new(buffer), shape, &format::BYTES, Layout::Bytes));
         }
         GlName::Texture { level, name, .. } => {
             let (texture, shape) = SharedTexture::open(work, target, level, name)?;
-            (GlStorage::Texture(texture), shape, target.layout)
+            (Arc::new(texture), shape, target.layout)
         }
         GlName::Renderbuffer(name) => {
             let (renderbuffer, shape) = SharedRenderbuffer::open(work, name)?;
-            (GlStorage::Renderbuffer(renderbuffer), shape, Layout::Plane)
+            (Arc::new(renderbuffer), shape, Layout::Plane)
         }
     };
-    let Some(format) = format::of(level.internal) else {
-        close(work, &storage);
-        let why = "has no equivalent in OpenCL";
-        return Err(refuse(
-            INVALID_IMAGE_FORMAT_DESCRIPTOR,
-            format_args!("the internal format {:#x} {why}", level.internal),
-        ));
+    let Some(format) = format::of(shape.internal) else {
+        storage.close(work);
+        let why = format_args!("the internal format {:#x} has no equivalent in OpenCL", shape.internal);
+        return Err(refuse(INVALID_IMAGE_FORMAT_DESCRIPTOR, why));
     };
-    Ok((storage, StorageShape::Level(level, format, layout)))
+    Ok((storage, shape, format, layout))
 }
 
-fn close(work: &mut WorkContext, storage: &GlStorage) {
-    match storage {
-        GlStorage::Buffer(buffer) => buffer.close(work),
-        GlStorage::Texture(texture) => texture.close(work),
-        GlStorage::Renderbuffer(renderbuffer) => renderbuffer.close(work),
-    }
-}
-
-/// Bytes of a buffer up to the last one that belongs to the object.
-fn bytes_to(shape: StorageShape) -> usize {
-    match shape {
-        StorageShape::Bytes(bytes) => bytes,
-        StorageShape::Level(level, format, _) => level.buffer.1 + level.size[0] * format.bytes,
-    }
-}
-
-/// Makes the memory object, and for an image of texels the buffer under it.
+/// Makes the memory object. Returns also the one whose bytes are transferred.
 fn create_memory(
     context: &SharedContext,
     flags: u64,
-    shape: StorageShape,
+    (shape, format, layout): (Shape, &Format, Layout),
     target: &Target,
-) -> Result<(OwnHandle, Option<Handle>), i32> {
-    let (level, format, layout) = match shape {
-        StorageShape::Bytes(bytes) => {
-            return Ok((OwnHandle::memory(memory::create_buffer(context.handle, flags, bytes)?), None));
-        }
-        StorageShape::Level(level, format, layout) => (level, format, layout),
-    };
-    let texels = if layout == Layout::BufferTexels {
-        let bytes = level.size[0] * format.bytes;
-        Some(OwnHandle::memory(memory::create_buffer(context.handle, flags, bytes)?))
-    } else {
-        None
-    };
+) -> Result<(OwnHandle, Handle), i32> {
+    let bytes = || memory::create_buffer(context.handle, flags, shape.size[0] * format.bytes).map(OwnHandle::memory);
+    if layout == Layout::Bytes {
+        let buffer = bytes()?;
+        let handle = buffer.handle;
+        return Ok((buffer, handle));
+    }
+    let texels = if layout == Layout::BufferTexels { Some(bytes()?) } else { None };
     let under = texels.as_ref().map(|texels| texels.handle);
-    let image = memory::create_image(context.handle, flags, format, target, level.size, under);
+    let image = memory::create_image(context.handle, flags, format, target, shape.size, under);
     let image = image.map_err(|code| {
-        let why = format_args!("the driver cannot make an image of {level:?}: {code}");
+        let why = format_args!("the driver cannot make an image of {shape:?}: {code}");
         let memory = [OUT_OF_HOST_MEMORY, -4, -5].contains(&code);
         refuse(if memory { code } else { INVALID_IMAGE_FORMAT_DESCRIPTOR }, why)
     })?;
-    // The image keeps the buffer alive.
-    Ok((OwnHandle::memory(image), under))
+    Ok((OwnHandle::memory(image), under.unwrap_or(image)))
 }

@@ -12,6 +12,8 @@ pub enum Layout {
     Planes,
     /// Texels of a buffer object.
     BufferTexels,
+    /// A buffer.
+    Bytes,
 }
 
 /// A target that `clCreateFromGLTexture` supports.

@@ -27,7 +27,7 @@ pub unsafe extern "C" fn create_context(
         handle(answer, || {
             let asked = ContextProperties::read(properties);
             let make = |list: *const isize| {
-                made(|driver, code| driver.create_context(list, count, devices, notify, user, code))
+                made(|driver, code| (driver.create_context)(list, count, devices, notify, user, code))
             };
             let named: Vec<_> = list(count, devices).iter().map(|device| Handle::new(*device)).collect();
             if !asked.names_gl || contexts::are_native(&named) {
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn create_context_from_type(
         handle(answer, || {
             let asked = ContextProperties::read(properties);
             let of_type = |list: *const isize| {
-                made(|driver, code| driver.create_context_from_type(list, kind, notify, user, code))
+                made(|driver, code| (driver.create_context_from_type)(list, kind, notify, user, code))
             };
             if !asked.names_gl || contexts::devices(&asked).is_ok_and(|devices| contexts::are_native(&devices)) {
                 return of_type(properties).map(Handle::raw);
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn create_context_from_type(
             // Rusticl has no default device; take the first one.
             let of_first = |rest: *const isize| {
                 let device = contexts::devices(&asked)?[0].raw();
-                made(|driver, code| driver.create_context(rest, 1, &raw const device, notify, user, code))
+                made(|driver, code| (driver.create_context)(rest, 1, &raw const device, notify, user, code))
             };
             let make = |rest: &[isize]| match of_type(rest.as_ptr()) {
                 Err(DEVICE_NOT_FOUND) if matches!(kind, DEFAULT_DEVICES | ALL_DEVICES) => of_first(rest.as_ptr()),
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn create_context_from_type(
 pub unsafe extern "C" fn retain_context(context: Raw) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
-        checked(driver()?.retain_context(context))?;
+        checked((driver()?.retain_context)(context))?;
         CONTEXTS.retained(Handle::new(context));
         Ok(())
     })
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn release_context(context: Raw) -> i32 {
             // Finish pending work for deleted objects, so that the thread ends here unless objects remain.
             let _ = shared.thread().ask(|_| Ok(()));
         }
-        checked(driver()?.release_context(context))
+        checked((driver()?.release_context)(context))
     })
 }
 
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn context_info(context: Raw, what: u32, bytes: usize, val
                 let list: Vec<u8> = shared.properties.iter().flat_map(|number| number.to_ne_bytes()).collect();
                 InfoRoom { bytes, value, found }.answer(&list)
             }
-            _ => checked(driver()?.get_context_info(context, what, bytes, value, found)),
+            _ => checked((driver()?.get_context_info)(context, what, bytes, value, found)),
         }
     })
 }
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn gl_context_info(
         let asked = ContextProperties::read(properties);
         let devices = contexts::devices(&asked)?;
         if contexts::are_native(&devices) {
-            return checked(driver()?.get_gl_context_info(properties, what, bytes, value, found));
+            return checked((driver()?.get_gl_context_info)(properties, what, bytes, value, found));
         }
         if !asked.shares() {
             return Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "the query names no GL context"));

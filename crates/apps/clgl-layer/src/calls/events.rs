@@ -19,7 +19,7 @@ pub unsafe extern "C" fn event_info(event: Raw, what: u32, bytes: usize, value: 
     code(|| unsafe {
         match events::command_type(Handle::new(event)) {
             Some(kind) if what == COMMAND_TYPE => InfoRoom { bytes, value, found }.answer(&kind.to_ne_bytes()),
-            _ => checked(driver()?.get_event_info(event, what, bytes, value, found)),
+            _ => checked((driver()?.get_event_info)(event, what, bytes, value, found)),
         }
     })
 }
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn event_info(event: Raw, what: u32, bytes: usize, value: 
 pub unsafe extern "C" fn retain_event(event: Raw) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
-        checked(driver()?.retain_event(event))?;
+        checked((driver()?.retain_event)(event))?;
         EVENTS.retained(Handle::new(event));
         Ok(())
     })
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn release_event(event: Raw) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
         EVENTS.released(Handle::new(event));
-        checked(driver()?.release_event(event))
+        checked((driver()?.release_event)(event))
     })
 }
 
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn create_user_event(context: Raw, answer: *mut i32) -> Ra
     // SAFETY: the caller's promise.
     unsafe {
         handle(answer, || {
-            let event = made(|driver, code| driver.create_user_event(context, code))?;
+            let event = made(|driver, code| (driver.create_user_event)(context, code))?;
             if contexts::find(Handle::new(context)).is_some() {
                 EVENTS.insert(event, EventKind::User(Handle::new(context), true));
             }
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn set_user_event_status(event: Raw, status: i32) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
         events::completed(Handle::new(event));
-        checked(driver()?.set_user_event_status(event, status))
+        checked((driver()?.set_user_event_status)(event, status))
     })
 }
 
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn create_event_from_gl_sync(context: Raw, sync: Raw, answ
                 if context.is_null() || !contexts::is_native(of) {
                     return Err(INVALID_CONTEXT);
                 }
-                return made(|driver, code| driver.create_event_from_gl_sync(context, sync, code)).map(Handle::raw);
+                return made(|driver, code| (driver.create_event_from_gl_sync)(context, sync, code)).map(Handle::raw);
             };
             let event = fence_event::event_of(&shared, Fence::new(sync))?;
             EVENTS.insert(event.0.handle, EventKind::Command(events::FENCE));

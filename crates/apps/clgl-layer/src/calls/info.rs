@@ -1,7 +1,7 @@
 //! Queries about platforms and devices, and for functions.
 
 use super::by_name;
-use crate::cl::driver::{Driver, driver};
+use crate::cl::driver::driver;
 use crate::cl::handles::{Handle, InfoCall, checked};
 use crate::codes::INVALID_VALUE;
 use crate::edge::{InfoRoom, Raw, code, handle};
@@ -13,14 +13,14 @@ use std::ptr;
 /// OpenCL's.
 pub unsafe extern "C" fn platform_info(platform: Raw, what: u32, bytes: usize, value: Raw, found: *mut usize) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { answer(Driver::get_platform_info, platform, what, InfoRoom { bytes, value, found }) }
+    unsafe { answer(|driver| driver.get_platform_info, platform, what, InfoRoom { bytes, value, found }) }
 }
 
 /// # Safety
 /// OpenCL's.
 pub unsafe extern "C" fn device_info(device: Raw, what: u32, bytes: usize, value: Raw, found: *mut usize) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { answer(Driver::get_device_info, device, what, InfoRoom { bytes, value, found }) }
+    unsafe { answer(|driver| driver.get_device_info, device, what, InfoRoom { bytes, value, found }) }
 }
 
 /// # Safety
@@ -32,7 +32,7 @@ unsafe fn answer(call: InfoCall, object: Raw, parameter: u32, room: InfoRoom) ->
             if let Some(answer) = extensions::extended(call, Handle::new(object), parameter) {
                 return room.answer(&answer?);
             }
-            checked(call(driver()?, object, parameter, room.bytes, room.value, room.found))
+            checked(call(driver()?)(object, parameter, room.bytes, room.value, room.found))
         }
     })
 }
@@ -41,7 +41,7 @@ unsafe fn answer(call: InfoCall, object: Raw, parameter: u32, room: InfoRoom) ->
 /// OpenCL's.
 pub unsafe extern "C" fn get_function(name: *const c_char) -> Raw {
     // SAFETY: the caller's promise.
-    unsafe { function(name, || driver().map_or(ptr::null_mut(), |driver| driver.get_function(name))) }
+    unsafe { function(name, || driver().map_or(ptr::null_mut(), |driver| (driver.get_function)(name))) }
 }
 
 /// # Safety
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn get_function(name: *const c_char) -> Raw {
 pub unsafe extern "C" fn get_function_of_platform(platform: Raw, name: *const c_char) -> Raw {
     // SAFETY: the caller's promise.
     unsafe {
-        function(name, || driver().map_or(ptr::null_mut(), |driver| driver.get_function_of_platform(platform, name)))
+        function(name, || driver().map_or(ptr::null_mut(), |driver| (driver.get_function_of_platform)(platform, name)))
     }
 }
 

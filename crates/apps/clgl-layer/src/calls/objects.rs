@@ -49,7 +49,7 @@ pub unsafe extern "C" fn create_from_gl_buffer(context: Raw, flags: u64, name: u
     // SAFETY: the caller's promise.
     unsafe {
         create(context, flags, GlName::Buffer(name), answer, |driver, code| {
-            driver.create_from_gl_buffer(context, flags, name, code)
+            (driver.create_from_gl_buffer)(context, flags, name, code)
         })
     }
 }
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn create_from_gl_texture<const IMAGE: u32>(
             return handle(answer, || Err(INVALID_VALUE));
         }
         create(context, flags, GlName::Texture { target, level, name }, answer, |driver, code| {
-            driver.create_from_gl_texture(context, flags, target, level, name, code)
+            (driver.create_from_gl_texture)(context, flags, target, level, name, code)
         })
     }
 }
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn create_from_gl_renderbuffer(context: Raw, flags: u64, n
     // SAFETY: the caller's promise.
     unsafe {
         create(context, flags, GlName::Renderbuffer(name), answer, |driver, code| {
-            driver.create_from_gl_renderbuffer(context, flags, name, code)
+            (driver.create_from_gl_renderbuffer)(context, flags, name, code)
         })
     }
 }
@@ -100,7 +100,7 @@ pub unsafe fn is_native(object: Raw) -> Result<bool, i32> {
         return Err(INVALID_MEM_OBJECT);
     }
     // SAFETY: the caller's promise.
-    let context = asked_handle(Driver::get_mem_object_info, unsafe { Handle::new(object) }, MEMORY_CONTEXT);
+    let context = asked_handle(|driver| driver.get_mem_object_info, unsafe { Handle::new(object) }, MEMORY_CONTEXT);
     Ok(contexts::is_native(context.map_err(|_| INVALID_MEM_OBJECT)?))
 }
 
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn get_gl_object_info(object: Raw, kind: *mut u32, name: *
     // SAFETY: the caller's promise.
     code(|| unsafe {
         let Some(shared) = shared_object(object)? else {
-            return checked(driver()?.get_gl_object_info(object, kind, name));
+            return checked((driver()?.get_gl_object_info)(object, kind, name));
         };
         let (of_kind, of_name) = match shared.name {
             GlName::Buffer(name) => (Target::BUFFER_OBJECT, name),
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn gl_texture_info(object: Raw, what: u32, bytes: usize, v
     // SAFETY: the caller's promise.
     code(|| unsafe {
         let Some(shared) = shared_object(object)? else {
-            return checked(driver()?.get_gl_texture_info(object, what, bytes, value, found));
+            return checked((driver()?.get_gl_texture_info)(object, what, bytes, value, found));
         };
         let (target, level) = match shared.name {
             GlName::Buffer(_) => return Err(INVALID_GL_OBJECT),

@@ -47,9 +47,9 @@ pub unsafe extern "C" fn turn<const ACQUIRE: bool>(
             }
             let driver = driver()?;
             return checked(if ACQUIRE {
-                driver.acquire_gl_objects(queue, count, objects, waits, wait_for, event)
+                (driver.acquire_gl_objects)(queue, count, objects, waits, wait_for, event)
             } else {
-                driver.release_gl_objects(queue, count, objects, waits, wait_for, event)
+                (driver.release_gl_objects)(queue, count, objects, waits, wait_for, event)
             });
         }
         let command = TurnCommand::new(Handle::new(queue), found, ACQUIRE)?;

@@ -22,16 +22,16 @@ impl Handle {
 }
 
 /// A function that answers queries about an object.
-pub type InfoCall = unsafe fn(&Driver, Raw, u32, usize, Raw, *mut usize) -> i32;
+pub type InfoCall = fn(&Driver) -> unsafe extern "C" fn(Raw, u32, usize, Raw, *mut usize) -> i32;
 
 /// Returns the answer to a query as bytes; `call` is the function for this kind of object.
 pub fn info(call: InfoCall, object: Handle, parameter: u32) -> Result<Vec<u8>, i32> {
-    let (driver, mut bytes) = (driver()?, 0);
+    let (call, mut bytes) = (call(driver()?), 0);
     // SAFETY: the object is live by the handle's promise; the buffer has the given size.
     unsafe {
-        checked(call(driver, object.raw(), parameter, 0, ptr::null_mut(), &raw mut bytes))?;
+        checked(call(object.raw(), parameter, 0, ptr::null_mut(), &raw mut bytes))?;
         let mut answer = vec![0u8; bytes];
-        checked(call(driver, object.raw(), parameter, bytes, answer.as_mut_ptr().cast(), ptr::null_mut()))?;
+        checked(call(object.raw(), parameter, bytes, answer.as_mut_ptr().cast(), ptr::null_mut()))?;
         Ok(answer)
     }
 }
@@ -78,7 +78,7 @@ fn listed(ask: impl Fn(&Driver, u32, *mut Raw, *mut u32) -> i32) -> Result<Vec<H
 /// Platforms of the process.
 pub fn platforms() -> Result<Vec<Handle>, i32> {
     // SAFETY: the buffer has the given size.
-    listed(|driver, count, list, found| unsafe { driver.get_platform_ids(count, list, found) })
+    listed(|driver, count, list, found| unsafe { (driver.get_platform_ids)(count, list, found) })
 }
 
 /// `CL_DEVICE_TYPE_DEFAULT` and `CL_DEVICE_TYPE_ALL`.
@@ -88,37 +88,37 @@ pub const ALL_DEVICES: u64 = 0xFFFF_FFFF;
 /// Devices of a platform.
 pub fn devices(platform: Handle, kind: u64) -> Result<Vec<Handle>, i32> {
     // SAFETY: as above; the platform lives by its handle's promise.
-    listed(|driver, count, list, found| unsafe { driver.get_device_ids(platform.raw(), kind, count, list, found) })
+    listed(|driver, count, list, found| unsafe { (driver.get_device_ids)(platform.raw(), kind, count, list, found) })
 }
 
 /// One reference to an object, held by the layer.
 pub struct OwnHandle {
     pub handle: Handle,
-    release: unsafe fn(&Driver, Raw) -> i32,
+    release: fn(&Driver) -> unsafe extern "C" fn(Raw) -> i32,
 }
 
 impl OwnHandle {
     /// A command queue of the layer's own.
     pub fn queue(context: Handle, device: Handle) -> Result<Self, i32> {
         // SAFETY: both live by their handles' promise.
-        made(|driver, code| unsafe { driver.create_command_queue(context.raw(), device.raw(), 0, code) })
-            .map(|handle| Self { handle, release: Driver::release_command_queue })
+        made(|driver, code| unsafe { (driver.create_command_queue)(context.raw(), device.raw(), 0, code) })
+            .map(|handle| Self { handle, release: |driver| driver.release_command_queue })
     }
 
     /// Takes over the reference from creating a memory object.
     pub fn memory(handle: Handle) -> Self {
-        Self { handle, release: Driver::release_mem_object }
+        Self { handle, release: |driver| driver.release_mem_object }
     }
 
     /// Adds a reference to a memory object.
     pub fn retained_memory(handle: Handle) -> Result<Self, i32> {
         // SAFETY: the object lives by its handle's promise.
-        checked(unsafe { driver()?.retain_mem_object(handle.raw()) })?;
+        checked(unsafe { (driver()?.retain_mem_object)(handle.raw()) })?;
         Ok(Self::memory(handle))
     }
 
     fn event(handle: Handle) -> Self {
-        Self { handle, release: Driver::release_event }
+        Self { handle, release: |driver| driver.release_event }
     }
 
     /// Gives the reference to the program.
@@ -131,7 +131,7 @@ impl Drop for OwnHandle {
     fn drop(&mut self) {
         if let Ok(driver) = driver() {
             // SAFETY: this reference is released once, by the function for its kind of object.
-            unsafe { (self.release)(driver, self.handle.raw()) };
+            unsafe { (self.release)(driver)(self.handle.raw()) };
         }
     }
 }
@@ -144,19 +144,19 @@ impl OwnEvent {
     pub fn marker(queue: Handle, after: &[Raw]) -> Result<Self, i32> {
         let (count, list) = raw_list(after);
         // SAFETY: queue and events live by the callers' promises.
-        enqueued(|driver, event| unsafe { driver.enqueue_marker(queue.raw(), count, list, event) })
+        enqueued(|driver, event| unsafe { (driver.enqueue_marker)(queue.raw(), count, list, event) })
     }
 
     /// A barrier: later commands begin after the event has completed.
     pub fn barrier(queue: Handle, after: &Self) -> Result<Self, i32> {
         let list = [after.0.handle.raw()];
         // SAFETY: as above.
-        enqueued(|driver, event| unsafe { driver.enqueue_barrier(queue.raw(), 1, list.as_ptr(), event) })
+        enqueued(|driver, event| unsafe { (driver.enqueue_barrier)(queue.raw(), 1, list.as_ptr(), event) })
     }
 
     pub fn user(context: Handle) -> Result<Self, i32> {
         // SAFETY: the context lives by its handle's promise.
-        made(|driver, code| unsafe { driver.create_user_event(context.raw(), code) })
+        made(|driver, code| unsafe { (driver.create_user_event)(context.raw(), code) })
             .map(|handle| Self(OwnHandle::event(handle)))
     }
 
@@ -164,7 +164,7 @@ impl OwnEvent {
     pub fn user_twice(context: Handle) -> Result<(Self, Self), i32> {
         let event = Self::user(context)?;
         // SAFETY: just made.
-        checked(unsafe { driver()?.retain_event(event.0.handle.raw()) })?;
+        checked(unsafe { (driver()?.retain_event)(event.0.handle.raw()) })?;
         let other = Self(OwnHandle::event(event.0.handle));
         Ok((event, other))
     }
@@ -173,14 +173,14 @@ impl OwnEvent {
     pub fn wait(&self) -> Result<(), i32> {
         let list = [self.0.handle.raw()];
         // SAFETY: the reference keeps it alive.
-        checked(unsafe { driver()?.wait_for_events(1, list.as_ptr()) })
+        checked(unsafe { (driver()?.wait_for_events)(1, list.as_ptr()) })
     }
 
     /// Completes a user event, with 0 or with an error.
     pub fn complete(&self, status: i32) {
         if let Ok(driver) = driver() {
             // SAFETY: the reference keeps it alive.
-            unsafe { driver.set_user_event_status(self.0.handle.raw(), status) };
+            unsafe { (driver.set_user_event_status)(self.0.handle.raw(), status) };
         }
     }
 
@@ -198,7 +198,7 @@ impl OwnEvent {
         let then: *mut Then = Box::into_raw(Box::new(Box::new(f)));
         // SAFETY: the callback takes over its argument; if it was not registered, this function takes it back.
         unsafe {
-            let code = driver()?.set_event_callback(self.0.handle.raw(), 0, done, then.cast());
+            let code = (driver()?.set_event_callback)(self.0.handle.raw(), 0, done, then.cast());
             if code != 0 {
                 drop(Box::from_raw(then));
             }
@@ -207,19 +207,19 @@ impl OwnEvent {
     }
 }
 
-fn enqueued(f: impl FnOnce(&Driver, *mut Raw) -> i32) -> Result<OwnEvent, i32> {
+pub fn enqueued(f: impl FnOnce(&Driver, *mut Raw) -> i32) -> Result<OwnEvent, i32> {
     let mut event = ptr::null_mut();
     checked(f(driver()?, &raw mut event))?;
     // SAFETY: just made.
     Ok(OwnEvent(OwnHandle::event(unsafe { Handle::new(event) })))
 }
 
-fn raw_list(list: &[Raw]) -> (u32, *const Raw) {
+pub fn raw_list(list: &[Raw]) -> (u32, *const Raw) {
     if list.is_empty() { (0, ptr::null()) } else { (list.len() as u32, list.as_ptr()) }
 }
 
 /// Submits what was enqueued to the device.
 pub fn flush(queue: Handle) -> Result<(), i32> {
     // SAFETY: the queue lives by its handle's promise.
-    checked(unsafe { driver()?.flush(queue.raw()) })
+    checked(unsafe { (driver()?.flush)(queue.raw()) })
 }

@@ -1,7 +1,7 @@
-//! Memory objects of the driver, and their bytes mapped for the host.
+//! Memory objects of the driver, and their bytes in host memory.
 
 use super::driver::{ImageShape, driver};
-use super::handles::{Handle, checked, made};
+use super::handles::{Handle, OwnEvent, checked, enqueued, made, raw_list};
 use crate::codes::OUT_OF_HOST_MEMORY;
 use crate::edge::Raw;
 use crate::format::Format;
@@ -12,10 +12,12 @@ use std::ptr;
 const READ: u64 = 1;
 const OVERWRITE: u64 = 4;
 
+static ORIGIN: [usize; 3] = [0; 3];
+
 /// Makes a buffer.
 pub fn create_buffer(context: Handle, flags: u64, bytes: usize) -> Result<Handle, i32> {
     // SAFETY: the context lives by its handle's promise.
-    made(|driver, code| unsafe { driver.create_buffer(context.raw(), flags, bytes, ptr::null_mut(), code) })
+    made(|driver, code| unsafe { (driver.create_buffer)(context.raw(), flags, bytes, ptr::null_mut(), code) })
 }
 
 /// Makes an image; `buffer` is the buffer of texels, for an image of texels.
@@ -35,11 +37,13 @@ pub fn create_image(
         Layout::Volume => (shape.height, shape.depth) = (height, depth),
         Layout::Lines => shape.layers = height,
         Layout::Planes => (shape.height, shape.layers) = (height, depth),
-        Layout::BufferTexels => shape.buffer = buffer.map_or(0, |buffer| buffer.raw().expose_provenance()),
+        Layout::Bytes | Layout::BufferTexels => {
+            shape.buffer = buffer.map_or(0, |buffer| buffer.raw().expose_provenance())
+        }
     }
     // SAFETY: context and buffer live by their handles' promise.
     made(|driver, code| unsafe {
-        driver.create_image(context.raw(), flags, &format.image, &raw const shape, ptr::null_mut(), code)
+        (driver.create_image)(context.raw(), flags, &format.image, &raw const shape, ptr::null_mut(), code)
     })
 }
 
@@ -54,86 +58,57 @@ pub fn when_gone(object: Handle, gone: fn(usize)) -> Result<(), i32> {
         });
     }
     // SAFETY: the object lives by its handle's promise; the callback takes a function as its user data.
-    checked(unsafe { driver()?.set_destructor_callback(object.raw(), call, gone as *mut std::ffi::c_void) })
+    checked(unsafe { (driver()?.set_destructor_callback)(object.raw(), call, gone as *mut std::ffi::c_void) })
 }
 
-/// Bytes of a memory object while they are mapped.
-pub struct MappedBytes<'a> {
-    pub bytes: &'a mut [u8],
-    /// Bytes from row to row, and from slice to slice.
-    pub row: usize,
-    pub slice: usize,
-}
-
-/// Maps a buffer while `f` runs. `write` means that `f` writes all bytes and reads none.
-pub fn with_buffer<T>(
+/// Maps an image of that size or else a buffer, when `after` has completed. Returns its address, and the bytes from row to
+/// row and from slice to slice.
+pub fn map(
     queue: Handle,
-    buffer: Handle,
+    object: Handle,
+    image: Option<[usize; 3]>,
     bytes: usize,
-    write: bool,
-    f: impl FnOnce(MappedBytes<'_>) -> Result<T, i32>,
-) -> Result<T, i32> {
-    let flags = if write { OVERWRITE } else { READ };
-    // SAFETY: a blocking call on live objects; the driver checks the size.
-    let address = mapped(|code| unsafe {
-        driver().map_or(ptr::null_mut(), |driver| {
-            let none = ptr::null_mut();
-            driver.enqueue_map_buffer(queue.raw(), buffer.raw(), 1, flags, 0, bytes, 0, ptr::null(), none, code)
-        })
-    })?;
-    // SAFETY: mapped with that length until it is unmapped below.
-    let slice = unsafe { std::slice::from_raw_parts_mut(address.cast::<u8>(), bytes) };
-    let answer = crate::edge::caught(|| f(MappedBytes { bytes: slice, row: bytes, slice: bytes }));
-    unmap(queue, buffer, address)?;
-    answer
+    overwrite: bool,
+    after: Option<&OwnEvent>,
+) -> Result<(Raw, usize, usize), i32> {
+    let flags = if overwrite { OVERWRITE } else { READ };
+    let after: Vec<_> = after.map(|event| event.0.handle.raw()).into_iter().collect();
+    let (driver, (waits, list), queue, object) = (driver()?, raw_list(&after), queue.raw(), object.raw());
+    let (mut row, mut slice, mut code, none) = (0, 0, 0, ptr::null_mut());
+    // SAFETY: blocking calls on live objects; the driver checks the size; single numbers are written.
+    let address = unsafe {
+        let (row, slice, code) = (&raw mut row, &raw mut slice, &raw mut code);
+        if let Some(size) = image {
+            let (map, origin, size) = (driver.enqueue_map_image, ORIGIN.as_ptr(), size.as_ptr());
+            map(queue, object, 1, flags, origin, size, row, slice, waits, list, none, code)
+        } else {
+            (driver.enqueue_map_buffer)(queue, object, 1, flags, 0, bytes, waits, list, none, code)
+        }
+    };
+    checked(code)?;
+    if address.is_null() { Err(OUT_OF_HOST_MEMORY) } else { Ok((address, row, slice)) }
 }
 
-/// Maps an image while `f` runs. `write` means that `f` writes all bytes and reads none.
-pub fn with_image<T>(
+/// Unmaps what [`map`] has mapped.
+pub fn unmap(queue: Handle, object: Handle, address: Raw) -> Result<OwnEvent, i32> {
+    // SAFETY: live objects; the driver checks the address.
+    enqueued(|driver, event| unsafe {
+        (driver.enqueue_unmap)(queue.raw(), object.raw(), address, 0, ptr::null(), event)
+    })
+}
+
+/// Copies an image to memory of the layer's own, or back, and waits for it.
+pub fn copy_image(
     queue: Handle,
     image: Handle,
-    (layout, size, pixel): (Layout, [usize; 3], usize),
+    size: [usize; 3],
+    bytes: &mut [u8],
     write: bool,
-    f: impl FnOnce(MappedBytes<'_>) -> Result<T, i32>,
-) -> Result<T, i32> {
-    let flags = if write { OVERWRITE } else { READ };
-    let (mut row, mut slice) = (0, 0);
-    let origin = [0usize; 3];
-    // SAFETY: as above.
-    let address = mapped(|code| unsafe {
-        driver().map_or(ptr::null_mut(), |driver| {
-            let (origin, size, none) = (origin.as_ptr(), size.as_ptr(), ptr::null_mut());
-            let (row, slice) = (&raw mut row, &raw mut slice);
-            let (queue, image) = (queue.raw(), image.raw());
-            driver.enqueue_map_image(queue, image, 1, flags, origin, size, row, slice, 0, ptr::null(), none, code)
-        })
-    })?;
-    let [width, height, depth] = size;
-    row = row.max(width * pixel);
-    if layout == Layout::Lines {
-        // Each layer is one line, so the pitch of lines is that of slices.
-        row = row.max(slice);
-    }
-    // For images without slices, drivers return 0.
-    slice = slice.max(row * height);
-    let len = (depth - 1) * slice + (height - 1) * row + width * pixel;
-    // SAFETY: mapped until it is unmapped below; the range covers the first to the last pixel.
-    let all = unsafe { std::slice::from_raw_parts_mut(address.cast::<u8>(), len) };
-    let answer = crate::edge::caught(|| f(MappedBytes { bytes: all, row, slice }));
-    unmap(queue, image, address)?;
-    answer
-}
-
-fn mapped(f: impl FnOnce(*mut i32) -> Raw) -> Result<Raw, i32> {
-    let mut code = 0;
-    let address = f(&raw mut code);
-    checked(code)?;
-    if address.is_null() { Err(OUT_OF_HOST_MEMORY) } else { Ok(address) }
-}
-
-fn unmap(queue: Handle, object: Handle, address: Raw) -> Result<(), i32> {
-    use super::handles::OwnEvent;
-    // SAFETY: mapped by that queue, and unmapped once.
-    checked(unsafe { driver()?.enqueue_unmap(queue.raw(), object.raw(), address, 0, ptr::null(), ptr::null_mut()) })?;
-    OwnEvent::marker(queue, &[])?.wait()
+) -> Result<OwnEvent, i32> {
+    let (origin, size, bytes) = (ORIGIN.as_ptr(), size.as_ptr(), bytes.as_mut_ptr().cast());
+    // SAFETY: a blocking call on live objects; the caller's memory is as large as the image.
+    enqueued(|driver, event| unsafe {
+        let copy = if write { driver.enqueue_write_image } else { driver.enqueue_read_image };
+        copy(queue.raw(), image.raw(), 1, origin, size, 0, 0, bytes, 0, ptr::null(), event)
+    })
 }

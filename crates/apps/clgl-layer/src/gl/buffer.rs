@@ -1,6 +1,10 @@
 //! Buffer objects of the program.
 
+use super::pixels::{PixelRows, Shape};
+use super::storage::GlStorage;
 use super::work::WorkContext;
+use crate::codes::INVALID_GL_OBJECT;
+use crate::explain::refuse;
 
 const ELEMENT_ARRAY_BUFFER: u32 = 0x8893;
 const BUFFER_SIZE: u32 = 0x8764;
@@ -13,55 +17,62 @@ pub struct SharedBuffer {
 }
 
 impl SharedBuffer {
-    /// Returns `None` for an unknown buffer.
-    pub fn open(work: &WorkContext, name: u32) -> Option<Self> {
-        let gl = &work.gl;
-        let mut array = 0;
+    /// Opens a buffer that has storage.
+    pub fn open(work: &mut WorkContext, name: u32) -> Result<(Self, Shape), i32> {
+        let none = || refuse(INVALID_GL_OBJECT, format_args!("buffer {name} does not exist or has no storage"));
+        let (gl, mut array) = (&work.gl, 0);
         // SAFETY: names of the layer's own context; one is written.
         unsafe {
             if (gl.is_buffer)(name) == 0 {
-                return None;
+                return Err(none());
             }
             (gl.gen_vertex_arrays)(1, &raw mut array);
             (gl.bind_vertex_array)(array);
             (gl.bind_buffer)(ELEMENT_ARRAY_BUFFER, name);
         }
-        Some(Self { array })
-    }
-
-    fn bind(&self, work: &WorkContext) {
-        // SAFETY: a name of the layer's own context.
-        unsafe { (work.gl.bind_vertex_array)(self.array) };
+        let buffer = Self { array };
+        match buffer.size(work) {
+            0 => {
+                buffer.close(work);
+                Err(none())
+            }
+            bytes => Ok((buffer, Shape { size: [bytes, 1, 1], internal: 0, buffer: (0, 0) })),
+        }
     }
 
     /// Size of its storage in bytes; 0 without storage.
     pub fn size(&self, work: &WorkContext) -> usize {
         let mut size = 0;
-        self.bind(work);
-        // SAFETY: one number is written.
-        unsafe { (work.gl.get_buffer_parameter)(ELEMENT_ARRAY_BUFFER, BUFFER_SIZE, &raw mut size) };
+        // SAFETY: a name of the layer's own context; one number is written.
+        unsafe {
+            (work.gl.bind_vertex_array)(self.array);
+            (work.gl.get_buffer_parameter)(ELEMENT_ARRAY_BUFFER, BUFFER_SIZE, &raw mut size);
+        }
         usize::try_from(size).unwrap_or(0)
     }
+}
 
-    /// Reads from an offset on. OpenGL refuses a range outside of the storage.
-    pub fn read(&self, work: &WorkContext, offset: usize, bytes: &mut [u8]) -> Result<(), i32> {
-        self.bind(work);
-        let (offset, len) = (offset as isize, bytes.len() as isize);
-        // SAFETY: as many bytes are written as there are.
-        unsafe { (work.gl.get_buffer_sub_data)(ELEMENT_ARRAY_BUFFER, offset, len, bytes.as_mut_ptr().cast()) };
-        work.check("reading a buffer")
+impl GlStorage for SharedBuffer {
+    fn shape(&self, work: &WorkContext, before: Shape) -> Option<Shape> {
+        Some(Shape { size: [self.size(work), 1, 1], ..before })
     }
 
-    /// Writes from an offset on. OpenGL refuses a range outside of the storage.
-    pub fn write(&self, work: &WorkContext, offset: usize, bytes: &[u8]) -> Result<(), i32> {
-        self.bind(work);
-        let (offset, len) = (offset as isize, bytes.len() as isize);
-        // SAFETY: as many bytes are read as there are.
-        unsafe { (work.gl.buffer_sub_data)(ELEMENT_ARRAY_BUFFER, offset, len, bytes.as_ptr().cast()) };
-        work.check("writing a buffer")
+    /// OpenGL refuses a range outside of the storage.
+    fn copy(&self, work: &WorkContext, rows: &mut PixelRows<'_>, read: bool) -> Result<(), i32> {
+        let (gl, offset, len) = (&work.gl, rows.shape.buffer.1 as isize, rows.bytes.len() as isize);
+        // SAFETY: a name of the layer's own context; as many bytes are written or read as there are.
+        unsafe {
+            (gl.bind_vertex_array)(self.array);
+            if read {
+                (gl.get_buffer_sub_data)(ELEMENT_ARRAY_BUFFER, offset, len, rows.bytes.as_mut_ptr().cast());
+            } else {
+                (gl.buffer_sub_data)(ELEMENT_ARRAY_BUFFER, offset, len, rows.bytes.as_ptr().cast());
+            }
+        }
+        work.check("reading or writing a buffer")
     }
 
-    pub fn close(&self, work: &WorkContext) {
+    fn close(&self, work: &mut WorkContext) {
         // SAFETY: the layer's own vertex array.
         unsafe { (work.gl.delete_vertex_arrays)(1, &raw const self.array) };
     }

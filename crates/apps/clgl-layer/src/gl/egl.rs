@@ -1,14 +1,15 @@
 //! Contexts of EGL.
 
-use super::library::{self, library_functions};
+use super::library;
 use super::window_system::{ProgramContext, WindowSystem};
 use crate::codes::INVALID_GL_SHAREGROUP_REFERENCE;
 use crate::explain::refuse;
+use crate::function_table::function_table;
 use std::ffi::{CString, c_char, c_void};
 use std::sync::OnceLock;
 
-library_functions! {
-    pub struct EglFunctions {
+function_table! {
+    pub struct EglFunctions by &'static str {
         bind_api = "eglBindAPI"(u32) -> u32;
         choose_config = "eglChooseConfig"(usize, *const i32, *mut usize, i32, *mut i32) -> u32;
         create_context = "eglCreateContext"(usize, usize, usize, *const i32) -> usize;

@@ -1,11 +1,11 @@
 //! OpenGL's functions, from the window system.
 
-use super::library::library_functions;
+use crate::function_table::function_table;
 use std::ffi::{CStr, c_char, c_void};
 
-library_functions! {
+function_table! {
     /// Functions of OpenGL 3.2 that the layer calls in its own context.
-    pub struct Gl {
+    pub struct Gl by &'static str {
         active_texture = "glActiveTexture"(u32);
         bind_buffer = "glBindBuffer"(u32, u32);
         bind_framebuffer = "glBindFramebuffer"(u32, u32);
@@ -49,16 +49,16 @@ library_functions! {
     }
 }
 
-library_functions! {
+function_table! {
     /// Functions of `GL_ARB_robustness`.
-    pub struct RobustGl {
+    pub struct RobustGl by &'static str {
         get_n_tex_image = "glGetnTexImageARB"(u32, i32, u32, u32, i32, *mut c_void);
     }
 }
 
-library_functions! {
+function_table! {
     /// Functions that the layer calls in the program's context; none of them changes the program's state.
-    pub struct ProgramGl {
+    pub struct ProgramGl by &'static str {
         fence_sync = "glFenceSync"(u32, u32) -> *mut c_void;
         flush = "glFlush"();
         finish = "glFinish"();

@@ -1,16 +1,17 @@
 //! Contexts of GLX.
 
-use super::library::{self, library_functions};
+use super::library;
 use super::window_system::{ProgramContext, WindowSystem};
 use crate::codes::INVALID_GL_SHAREGROUP_REFERENCE;
 use crate::explain::refuse;
+use crate::function_table::function_table;
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-library_functions! {
-    pub struct GlxFunctions {
+function_table! {
+    pub struct GlxFunctions by &'static str {
         choose_config = "glXChooseFBConfig"(usize, c_int, *const i32, *mut i32) -> *mut usize;
         destroy_context = "glXDestroyContext"(usize, usize);
         get_current_context = "glXGetCurrentContext"() -> usize;
@@ -23,8 +24,8 @@ library_functions! {
 type ErrorHandler = Option<unsafe extern "C" fn(usize, *mut c_void) -> c_int>;
 type CloseHandler = unsafe extern "C" fn(usize, *mut c_void) -> c_int;
 
-library_functions! {
-    pub struct XFunctions {
+function_table! {
+    pub struct XFunctions by &'static str {
         free = "XFree"(*mut c_void) -> c_int;
         sync = "XSync"(usize, c_int) -> c_int;
         set_error_handler = "XSetErrorHandler"(ErrorHandler) -> ErrorHandler;

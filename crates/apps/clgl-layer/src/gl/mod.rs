@@ -9,6 +9,7 @@ pub mod library;
 pub mod pixels;
 pub mod renderbuffer;
 pub mod signals;
+pub mod storage;
 pub mod system;
 pub mod texture;
 pub mod thread;

@@ -3,11 +3,21 @@
 use super::functions::Gl;
 use crate::format::Format;
 
+/// Shape of an object's storage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// For a buffer its bytes.
+    pub size: [usize; 3],
+    pub internal: u32,
+    /// For a buffer's texels: the buffer's name, and their offset.
+    pub buffer: (u32, usize),
+}
+
 /// Pixels of a whole level, from the first byte to the last.
 pub struct PixelRows<'a> {
     pub bytes: &'a mut [u8],
     pub format: &'static Format,
-    pub size: [usize; 3],
+    pub shape: Shape,
     /// Bytes from row to row, and from slice to slice.
     pub row: usize,
     pub slice: usize,
@@ -30,7 +40,7 @@ impl PixelRows<'_> {
         }
         let length = (self.row / pixel) as i32;
         // Mesa treats the lines of an array of 1D textures as slices of this height.
-        let height = if self.size[2] > 1 { (self.slice / self.row) as i32 } else { 0 };
+        let height = if self.shape.size[2] > 1 { (self.slice / self.row) as i32 } else { 0 };
         // SAFETY: numbers of the layer's own context.
         unsafe {
             for (row_length, image_height, alignment) in [
@@ -47,7 +57,7 @@ impl PixelRows<'_> {
 
     /// Number of bytes that OpenGL accesses.
     fn needed(&self) -> usize {
-        let [width, height, depth] = self.size;
+        let [width, height, depth] = self.shape.size;
         (depth - 1) * self.slice + (height - 1) * self.row + width * self.format.bytes
     }
 }

@@ -1,7 +1,7 @@
 //! Renderbuffers of the program.
 
-use super::pixels::PixelRows;
-use super::texture::LevelShape;
+use super::pixels::{PixelRows, Shape};
+use super::storage::GlStorage;
 use super::work::WorkContext;
 use crate::codes::{INVALID_GL_OBJECT, INVALID_OPERATION};
 use crate::explain::refuse;
@@ -27,7 +27,7 @@ pub struct SharedRenderbuffer {
 }
 
 impl SharedRenderbuffer {
-    pub fn open(work: &WorkContext, name: u32) -> Result<(Self, LevelShape), i32> {
+    pub fn open(work: &WorkContext, name: u32) -> Result<(Self, Shape), i32> {
         let gl = &work.gl;
         let none = || refuse(INVALID_GL_OBJECT, format_args!("renderbuffer {name} does not exist or has no storage"));
         let mut renderbuffer = Self { name, framebuffer: 0 };
@@ -53,7 +53,7 @@ impl SharedRenderbuffer {
         value
     }
 
-    fn named_shape(&self, work: &WorkContext) -> Option<LevelShape> {
+    fn named_shape(&self, work: &WorkContext) -> Option<Shape> {
         // SAFETY: any name may be asked for.
         unsafe {
             if (work.gl.is_renderbuffer)(self.name) == 0 {
@@ -66,17 +66,7 @@ impl SharedRenderbuffer {
         // SAFETY: nothing is bound.
         unsafe { (work.gl.bind_renderbuffer)(RENDERBUFFER, 0) };
         let size = [usize::try_from(width).unwrap_or(0), usize::try_from(height).unwrap_or(0), 1];
-        (width > 0 && height > 0).then_some(LevelShape { size, internal, buffer: (0, 0) })
-    }
-
-    /// Returns the current shape of the storage. A deleted name cannot get other storage, so it keeps the previous
-    /// shape.
-    pub fn shape(&self, work: &WorkContext, before: LevelShape) -> Option<LevelShape> {
-        // SAFETY: any name may be asked for.
-        if unsafe { (work.gl.is_renderbuffer)(self.name) } == 0 {
-            return Some(before);
-        }
-        self.named_shape(work)
+        (width > 0 && height > 0).then_some(Shape { size, internal, buffer: (0, 0) })
     }
 
     fn bind(&self, work: &WorkContext, target: u32) -> Result<(), i32> {
@@ -91,10 +81,9 @@ impl SharedRenderbuffer {
         Err(refuse(INVALID_GL_OBJECT, format_args!("a renderbuffer cannot be read or drawn into ({answer:#x})")))
     }
 
-    pub fn read(&self, work: &WorkContext, rows: &mut PixelRows<'_>) -> Result<(), i32> {
-        work.describe(rows)?;
+    fn read(&self, work: &WorkContext, rows: &mut PixelRows<'_>) -> Result<(), i32> {
         self.bind(work, READ_FRAMEBUFFER)?;
-        let ((format, ty), [width, height, _]) = (rows.format.pixels, rows.size.map(|side| side as i32));
+        let ((format, ty), [width, height, _]) = (rows.format.pixels, rows.shape.size.map(|side| side as i32));
         // SAFETY: `describe` has seen that the rows hold pixels of that size; no more are written.
         unsafe {
             (work.gl.read_buffer)(COLOR);
@@ -104,11 +93,10 @@ impl SharedRenderbuffer {
     }
 
     /// Writes via a texture of the same format: OpenGL can write renderbuffers only by drawing.
-    pub fn write(&self, work: &WorkContext, internal: u32, rows: &PixelRows<'_>) -> Result<(), i32> {
-        work.describe(rows)?;
+    fn write(&self, work: &WorkContext, rows: &PixelRows<'_>) -> Result<(), i32> {
         self.bind(work, DRAW_FRAMEBUFFER)?;
         let gl = &work.gl;
-        let ((format, ty), [width, height, _]) = (rows.format.pixels, rows.size.map(|side| side as i32));
+        let ((format, ty), [width, height, _]) = (rows.format.pixels, rows.shape.size.map(|side| side as i32));
         let (mut texture, mut framebuffer) = (0u32, 0u32);
         // SAFETY: names of the layer's own context; `describe` has seen that the rows hold pixels of that size.
         unsafe {
@@ -117,7 +105,7 @@ impl SharedRenderbuffer {
             (gl.active_texture)(TEXTURE0);
             (gl.bind_texture)(TEXTURE_2D, texture);
             let address = rows.bytes.as_ptr().cast();
-            (gl.tex_image_2d)(TEXTURE_2D, 0, internal.cast_signed(), width, height, 0, format, ty, address);
+            (gl.tex_image_2d)(TEXTURE_2D, 0, rows.shape.internal.cast_signed(), width, height, 0, format, ty, address);
             (gl.bind_framebuffer)(READ_FRAMEBUFFER, framebuffer);
             (gl.framebuffer_texture_2d)(READ_FRAMEBUFFER, COLOR, TEXTURE_2D, texture, 0);
             (gl.read_buffer)(COLOR);
@@ -128,8 +116,21 @@ impl SharedRenderbuffer {
         }
         work.check("writing a renderbuffer")
     }
+}
 
-    pub fn close(&self, work: &WorkContext) {
+impl GlStorage for SharedRenderbuffer {
+    /// A deleted name cannot get other storage, so it keeps the previous shape.
+    fn shape(&self, work: &WorkContext, before: Shape) -> Option<Shape> {
+        // SAFETY: any name may be asked for.
+        if unsafe { (work.gl.is_renderbuffer)(self.name) } == 0 { Some(before) } else { self.named_shape(work) }
+    }
+
+    fn copy(&self, work: &WorkContext, rows: &mut PixelRows<'_>, read: bool) -> Result<(), i32> {
+        work.describe(rows)?;
+        if read { self.read(work, rows) } else { self.write(work, rows) }
+    }
+
+    fn close(&self, work: &mut WorkContext) {
         // SAFETY: the layer's own framebuffer.
         unsafe { (work.gl.delete_framebuffers)(1, &raw const self.framebuffer) };
     }

@@ -2,7 +2,8 @@
 
 use super::buffer::SharedBuffer;
 use super::functions::Gl;
-use super::pixels::PixelRows;
+use super::pixels::{PixelRows, Shape};
+use super::storage::GlStorage;
 use super::work::WorkContext;
 use crate::codes::{INVALID_GL_OBJECT, INVALID_MIP_LEVEL, INVALID_OPERATION};
 use crate::explain::refuse;
@@ -19,15 +20,6 @@ const BUFFER_OF_TEXTURE: u32 = 0x8C2D;
 const BUFFER_OFFSET: u32 = 0x919D;
 const BUFFER_SIZE: u32 = 0x919E;
 
-/// Shape of a level's storage.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LevelShape {
-    pub size: [usize; 3],
-    pub internal: u32,
-    /// For a buffer's texels: the buffer's name, and their offset.
-    pub buffer: (u32, usize),
-}
-
 /// A level of a texture that is shared as an OpenCL object.
 pub struct SharedTexture {
     name: u32,
@@ -40,12 +32,7 @@ pub struct SharedTexture {
 }
 
 impl SharedTexture {
-    pub fn open(
-        work: &mut WorkContext,
-        target: &'static Target,
-        level: i32,
-        name: u32,
-    ) -> Result<(Self, LevelShape), i32> {
+    pub fn open(work: &mut WorkContext, target: &'static Target, level: i32, name: u32) -> Result<(Self, Shape), i32> {
         if level < 0 {
             return Err(refuse(INVALID_MIP_LEVEL, "a negative level"));
         }
@@ -68,7 +55,7 @@ impl SharedTexture {
         match opened {
             Ok(shape) => {
                 if target.layout == Layout::BufferTexels {
-                    texture.buffer = SharedBuffer::open(work, shape.buffer.0);
+                    texture.buffer = Some(SharedBuffer::open(work, shape.buffer.0)?.0);
                 }
                 Ok((texture, shape))
             }
@@ -80,9 +67,9 @@ impl SharedTexture {
     }
 
     /// Returns the shape, or why the texture cannot be shared.
-    fn opened_shape(&self, work: &WorkContext) -> Result<LevelShape, i32> {
+    fn opened_shape(&self, work: &WorkContext) -> Result<Shape, i32> {
         let gl = &work.gl;
-        if let Some(shape) = self.shape(work) {
+        if let Some(shape) = self.level_shape(work) {
             if self.level_parameter(gl, self.level, BORDER) > 0 {
                 return Err(refuse(INVALID_OPERATION, "textures with borders are unsupported"));
             }
@@ -117,7 +104,7 @@ impl SharedTexture {
     }
 
     /// Returns the current shape of the level's storage; `None` without storage.
-    pub fn shape(&self, work: &WorkContext) -> Option<LevelShape> {
+    fn level_shape(&self, work: &WorkContext) -> Option<Shape> {
         let gl = &work.gl;
         // SAFETY: any name may be passed. Check first, because binding a deleted name would create a texture.
         if self.unit.is_none() && unsafe { (gl.is_texture)(self.name) } == 0 {
@@ -130,69 +117,64 @@ impl SharedTexture {
         } else {
             let sides = [WIDTH, HEIGHT, DEPTH].map(|side| self.level_parameter(gl, self.level, side));
             let size = sides.map(|side| usize::try_from(side.max(1)).unwrap_or(1));
-            (sides[0] > 0).then_some(LevelShape { size, internal, buffer: (0, 0) })
+            (sides[0] > 0).then_some(Shape { size, internal, buffer: (0, 0) })
         };
         // An invalid level leaves an error behind.
         gl.error();
         shape
     }
 
-    fn buffer_shape(&self, gl: &Gl, internal: u32) -> Option<LevelShape> {
+    fn buffer_shape(&self, gl: &Gl, internal: u32) -> Option<Shape> {
         let name = gl.integer(BUFFER_OF_TEXTURE).cast_unsigned();
         let (offset, bytes) = (self.level_parameter(gl, 0, BUFFER_OFFSET), self.level_parameter(gl, 0, BUFFER_SIZE));
         let pixel = crate::format::of(internal)?.bytes;
         let width = usize::try_from(bytes).unwrap_or(0) / pixel;
         let buffer = (name, usize::try_from(offset).unwrap_or(0));
-        (name != 0 && width > 0).then_some(LevelShape { size: [width, 1, 1], internal, buffer })
+        (name != 0 && width > 0).then_some(Shape { size: [width, 1, 1], internal, buffer })
+    }
+}
+
+impl GlStorage for SharedTexture {
+    fn shape(&self, work: &WorkContext, before: Shape) -> Option<Shape> {
+        if let Some(buffer) = &self.buffer {
+            let end = before.buffer.1 + before.size[0] * crate::format::of(before.internal)?.bytes;
+            (buffer.size(work) >= end).then_some(())?;
+        }
+        self.level_shape(work)
     }
 
-    /// The buffer of a buffer texture.
-    pub fn buffer(&self) -> Option<&SharedBuffer> {
-        self.buffer.as_ref()
-    }
-
-    pub fn read(&self, work: &WorkContext, rows: &mut PixelRows<'_>) -> Result<(), i32> {
+    fn copy(&self, work: &WorkContext, rows: &mut PixelRows<'_>, read: bool) -> Result<(), i32> {
+        if let Some(buffer) = &self.buffer {
+            return buffer.copy(work, rows, read);
+        }
         work.describe(rows)?;
         self.bind(&work.gl);
-        let ((format, ty), address) = (rows.format.pixels, rows.bytes.as_mut_ptr().cast());
+        let (gl, address) = (&work.gl, rows.bytes.as_mut_ptr().cast());
+        let ((format, ty), [width, height, depth]) = (rows.format.pixels, rows.shape.size.map(|side| side as i32));
         let (target, level) = (self.target.name, self.level);
-        // SAFETY: `describe` has seen that the rows hold the level, whose size was compared just now.
+        // SAFETY: `describe` has seen that the rows hold pixels of that size; OpenGL checks it against the level when it
+        // reads them, and the level's size was compared just now.
         unsafe {
-            match &work.robust {
+            match (self.target.layout, &work.robust) {
                 // If a thread of the program reallocates the storage at the same time, this call fails.
-                Some(robust) => {
+                (_, Some(robust)) if read => {
                     let room = i32::try_from(rows.bytes.len()).unwrap_or(i32::MAX);
                     (robust.get_n_tex_image)(target, level, format, ty, room, address);
                 }
-                None => (work.gl.get_tex_image)(target, level, format, ty, address),
-            }
-        }
-        work.check("reading a texture")
-    }
-
-    pub fn write(&self, work: &WorkContext, rows: &PixelRows<'_>) -> Result<(), i32> {
-        work.describe(rows)?;
-        self.bind(&work.gl);
-        let gl = &work.gl;
-        let ((format, ty), address) = (rows.format.pixels, rows.bytes.as_ptr().cast());
-        let [width, height, depth] = rows.size.map(|side| side as i32);
-        let (target, level) = (self.target.name, self.level);
-        // SAFETY: `describe` has seen that the rows hold pixels of that size; OpenGL checks it against the level.
-        unsafe {
-            match self.target.layout {
-                Layout::Line => (gl.tex_sub_image_1d)(target, level, 0, width, format, ty, address),
-                Layout::Volume | Layout::Planes => {
+                (_, None) if read => (gl.get_tex_image)(target, level, format, ty, address),
+                (Layout::Line, _) => (gl.tex_sub_image_1d)(target, level, 0, width, format, ty, address),
+                (Layout::Volume | Layout::Planes, _) => {
                     (gl.tex_sub_image_3d)(target, level, 0, 0, 0, width, height, depth, format, ty, address);
                 }
-                Layout::Plane | Layout::Lines | Layout::BufferTexels => {
+                _ => {
                     (gl.tex_sub_image_2d)(target, level, 0, 0, width, height, format, ty, address);
                 }
             }
         }
-        work.check("writing a texture")
+        work.check("reading or writing a texture")
     }
 
-    pub fn close(&self, work: &mut WorkContext) {
+    fn close(&self, work: &mut WorkContext) {
         // SAFETY: a unit of the context holds nothing afterwards.
         unsafe {
             (work.gl.active_texture)(TEXTURE0 + self.unit.unwrap_or(0));

@@ -21,10 +21,6 @@ extern "C" fn wait_for_ending() {
     ending.into_iter().for_each(|handle| drop(handle.join()));
 }
 
-unsafe extern "C" {
-    fn atexit(f: extern "C" fn()) -> i32;
-}
-
 type Job = Box<dyn FnOnce(&mut WorkContext) + Send>;
 
 pub struct GlThread {
@@ -41,7 +37,7 @@ impl GlThread {
     pub fn start(own: OwnContext, display: usize) -> Result<Self, i32> {
         static AT_EXIT: Once = Once::new();
         // SAFETY: the library is never unloaded.
-        AT_EXIT.call_once(|| _ = unsafe { atexit(wait_for_ending) });
+        AT_EXIT.call_once(|| _ = unsafe { libc::atexit(wait_for_ending) });
         let (jobs, receiver) = channel();
         let (ready, started) = channel();
         let run = move || run(own, display, &receiver, &ready);
