@@ -1,7 +1,7 @@
 //! The commands that hand objects to OpenCL and back.
 
 use crate::cl::handles::{self, Handle, OwnEvent, OwnHandle};
-use crate::codes::{EVENTS_FAILED, INVALID_COMMAND_QUEUE, INVALID_CONTEXT, INVALID_OPERATION};
+use crate::codes::{EVENTS_FAILED, INVALID_COMMAND_QUEUE, INVALID_CONTEXT, INVALID_OPERATION, OUT_OF_HOST_MEMORY};
 use crate::context::SharedContext;
 use crate::edge::Raw;
 use crate::events;
@@ -22,9 +22,9 @@ pub struct TurnCommand {
     /// Objects that the other side has; all others are already in place.
     objects: Vec<Arc<SharedObject>>,
     context: Arc<SharedContext>,
-    /// The program's queue, and one of the layer's on the same device.
+    /// The program's queue, and its device.
     queue: Handle,
-    own: Arc<OwnHandle>,
+    device: Handle,
 }
 
 /// Copies all objects or none.
@@ -52,13 +52,12 @@ impl TurnCommand {
         if of_queue != context.handle || objects.iter().any(|object| !Arc::ptr_eq(&object.context, &context)) {
             return Err(refuse(INVALID_CONTEXT, "objects of another context than the queue's"));
         }
-        let own = context.queue(device)?;
         if cfg!(feature = "strict") && objects.iter().any(|object| object.acquired.load(Ordering::Relaxed) == acquire) {
             return Err(refuse(INVALID_OPERATION, "objects acquired twice, or released without having been acquired"));
         }
         let turns = |object: &Arc<SharedObject>| object.acquired.swap(acquire, Ordering::Relaxed) != acquire;
         let objects = objects.into_iter().filter(turns).collect();
-        Ok(Self { acquire, objects, context, queue, own })
+        Ok(Self { acquire, objects, context, queue, device })
     }
 
     fn turn_back(&self) {
@@ -90,11 +89,8 @@ impl TurnCommand {
         for transfer in transfers {
             done.extend(transfer.end()?);
         }
-        if !wants_event {
-            return Ok(None);
-        }
         let done: Vec<_> = done.iter().map(|event| event.0.handle.raw()).collect();
-        OwnEvent::marker(self.queue, &done).map(Some)
+        wants_event.then(|| OwnEvent::marker(self.queue, &done)).transpose()
     }
 
     /// Performs it after earlier work, while the call returns: earlier work may wait for the program itself.
@@ -105,7 +101,10 @@ impl TurnCommand {
             begun.finish(work);
             objects.iter().try_for_each(|object| object.check(work))
         })?;
-        let (acquire, objects, own) = (self.acquire, self.objects.clone(), Arc::clone(&self.own));
+        // Work in the program's queues may wait for the copies. A queue of the layer's must not outlive the command,
+        // because it keeps the context.
+        let own = OwnHandle::queue(self.context.handle, self.device).map_err(|_| OUT_OF_HOST_MEMORY)?;
+        let (acquire, objects) = (self.acquire, self.objects.clone());
         let keep = |object: &Arc<SharedObject>| OwnHandle::retained_memory(object.memory);
         let kept = objects.iter().map(keep).collect::<Result<Vec<_>, i32>>()?;
         let before = OwnEvent::marker(self.queue, after)?;

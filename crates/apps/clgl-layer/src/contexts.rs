@@ -16,6 +16,7 @@ const CGL_SHAREGROUP: isize = 0x200C;
 const PLATFORM: isize = 0x1084;
 const INTEROP_USER_SYNC: isize = 0x1085;
 const DEVICES: u32 = 0x1081;
+const DEVICE_VERSION: u32 = 0x102F;
 
 /// Properties that a program makes a context with.
 #[derive(Default)]
@@ -121,7 +122,24 @@ pub fn create(
     let handle = make(&properties.rest)?;
     let context = Arc::new(SharedContext::new(handle, properties.all.clone(), gl));
     CONTEXTS.insert(handle, context);
+    // Drivers of OpenCL 3.0 say when the context goes: its queues keep it, even if the program has released it. OpenCV
+    // 4.6 releases it once too often. Other drivers leave the program's references to be counted.
+    let version = handles::handle(|driver| driver.get_context_info, handle, DEVICES)
+        .and_then(|device| handles::info(|driver| driver.get_device_info, device, DEVICE_VERSION));
+    if version.is_ok_and(|version| version.as_slice() >= b"OpenCL 3".as_slice())
+        && handles::when_gone(|driver| driver.set_context_destructor, handle, gone).is_ok()
+    {
+        CONTEXTS.retained(handle);
+    }
     Ok(handle)
+}
+
+/// Called when the driver destroys a context.
+fn gone(context: Handle) {
+    let shared = CONTEXTS.lock().remove(&context);
+    if let Some((shared, _)) = shared {
+        shared.thread().settle();
+    }
 }
 
 /// Returns whether the drivers have their own sharing, for all devices of a context that is not the layer's.

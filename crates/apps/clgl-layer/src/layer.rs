@@ -9,8 +9,8 @@ use std::ffi::c_void;
 const API_VERSION: u32 = 0x4240;
 const API_VERSION_100: u32 = 100;
 const NAME: u32 = 0x4241;
-/// Number of functions in every loader's table: up to `clCreateFromGLTexture`, the last of OpenCL 1.2.
-const FEWEST: usize = 109;
+/// Number of functions in the tables of loaders for OpenCL 3.0: up to `clSetContextDestructorCallback`.
+const FEWEST: usize = 149;
 
 /// Answers the loader's first query (`cl_loader_layers`).
 ///
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn clGetLayerInfo(parameter: u32, bytes: usize, value: *mu
 /// Takes the functions behind the layer, and returns a table with the layer's own among them (`cl_loader_layers`).
 ///
 /// # Errors
-/// `CL_INVALID_VALUE` for a null pointer, or a table older than OpenCL 1.2's.
+/// `CL_INVALID_VALUE` for a null pointer, or a table older than OpenCL 3.0's.
 ///
 /// # Safety
 /// `target` has `count` functions and lives as long as the process; the other pointers are null or valid.

@@ -62,31 +62,28 @@ impl SharedObject {
         };
         // The calling thread's submitted work may include creating the storage.
         let begun = context.program_work();
-        let opened = context.thread().ask(move |work| {
+        let (storage, shape, format, layout) = context.thread().ask(move |work| {
             begun.finish(work);
             open(work, name, target)
         })?;
-        let (storage, shape, format, layout) = opened;
         let made = create_memory(&context, flags, (shape, format, layout), target);
         let (memory, transferred) = made.inspect_err(|_| {
             // If the thread has ended, so has its context.
             let storage = Arc::clone(&storage);
             let _ = context.thread().post(move |work| storage.close(work));
         })?;
-        let (read_only, acquired, trials) = (flags == READ_ONLY, AtomicBool::new(false), Default::default());
-        let handle = memory.handle;
         let object = Self {
             context,
-            memory: handle,
+            memory: memory.handle,
             name,
             storage,
             shape,
             format,
             layout,
             transferred,
-            read_only,
-            acquired,
-            trials,
+            read_only: flags == READ_ONLY,
+            acquired: AtomicBool::new(false),
+            trials: Default::default(),
         };
         Ok((memory, object))
     }

@@ -88,8 +88,7 @@ pub unsafe extern "C" fn release_context(context: Raw) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
         if let Some(shared) = CONTEXTS.released(Handle::new(context)) {
-            // Finish pending work for deleted objects, so that the thread ends here unless objects remain.
-            let _ = shared.thread().ask(|_| Ok(()));
+            shared.thread().settle();
         }
         checked((driver()?.release_context)(context))
     })

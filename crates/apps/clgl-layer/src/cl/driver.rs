@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 
 /// `pfn_notify` of a context, which the layer only passes on.
 pub type NotifyCallback = *const c_void;
-pub type DestructorCallback = unsafe extern "C" fn(Raw, Raw);
+/// `clSetMemObjectDestructorCallback` or `clSetContextDestructorCallback`.
+pub type SetDestructor = unsafe extern "C" fn(Raw, unsafe extern "C" fn(Raw, Raw), Raw) -> i32;
 pub type EventCallback = unsafe extern "C" fn(Raw, i32, Raw);
 
 function_table! {
@@ -52,7 +53,7 @@ function_table! {
         release_gl_objects = 73(Raw, u32, *const Raw, u32, *const Raw, *mut Raw) -> i32;
         get_gl_context_info = 74(*const isize, u32, usize, Raw, *mut usize) -> i32;
         set_event_callback = 81(Raw, i32, EventCallback, Raw) -> i32;
-        set_destructor_callback = 83(Raw, DestructorCallback, Raw) -> i32;
+        set_memory_destructor = 83(Raw, unsafe extern "C" fn(Raw, Raw), Raw) -> i32;
         create_user_event = 84(Raw, *mut i32) -> Raw;
         set_user_event_status = 85(Raw, i32) -> i32;
         create_event_from_gl_sync = 92(Raw, Raw, *mut i32) -> Raw;
@@ -61,6 +62,7 @@ function_table! {
         enqueue_barrier = 106(Raw, u32, *const Raw, *mut Raw) -> i32;
         get_function_of_platform = 107(Raw, *const c_char) -> Raw;
         create_from_gl_texture = 108(Raw, u64, u32, i32, u32, *mut i32) -> Raw;
+        set_context_destructor = 148(Raw, unsafe extern "C" fn(Raw, Raw), Raw) -> i32;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Handles of OpenCL's objects, and queries about them.
 
-use super::driver::{Driver, driver};
+use super::driver::{Driver, SetDestructor, driver};
 use crate::codes::INVALID_VALUE;
 use crate::edge::Raw;
 use std::ptr;
@@ -222,4 +222,18 @@ pub fn raw_list(list: &[Raw]) -> (u32, *const Raw) {
 pub fn flush(queue: Handle) -> Result<(), i32> {
     // SAFETY: the queue lives by its handle's promise.
     checked(unsafe { (driver()?.flush)(queue.raw()) })
+}
+
+/// Calls `gone` once with the object's handle when the driver destroys the object.
+pub fn when_gone(call: fn(&Driver) -> SetDestructor, object: Handle, gone: fn(Handle)) -> Result<(), i32> {
+    unsafe extern "C" fn call_back(object: Raw, user: Raw) {
+        // SAFETY: the function was passed below as this type; the handle is only compared.
+        let (gone, object) = unsafe { (std::mem::transmute::<Raw, fn(Handle)>(user), Handle::new(object)) };
+        let _ = crate::edge::caught(|| {
+            gone(object);
+            Ok(())
+        });
+    }
+    // SAFETY: the object lives by its handle's promise; the callback takes a function as its user data.
+    checked(unsafe { call(driver()?)(object.raw(), call_back, gone as *mut std::ffi::c_void) })
 }

@@ -47,20 +47,6 @@ pub fn create_image(
     })
 }
 
-/// Calls `gone` once with the object's address when the driver destroys the object.
-pub fn when_gone(object: Handle, gone: fn(usize)) -> Result<(), i32> {
-    unsafe extern "C" fn call(object: Raw, user: Raw) {
-        // SAFETY: the function was passed below as this type.
-        let gone = unsafe { std::mem::transmute::<Raw, fn(usize)>(user) };
-        let _ = crate::edge::caught(|| {
-            gone(object.addr());
-            Ok(())
-        });
-    }
-    // SAFETY: the object lives by its handle's promise; the callback takes a function as its user data.
-    checked(unsafe { (driver()?.set_destructor_callback)(object.raw(), call, gone as *mut std::ffi::c_void) })
-}
-
 /// Maps an image of that size or else a buffer, when `after` has completed. Returns its address, and the bytes from row to
 /// row and from slice to slice.
 pub fn map(

@@ -55,7 +55,7 @@ impl SharedTexture {
         match opened {
             Ok(shape) => {
                 if target.layout == Layout::BufferTexels {
-                    texture.buffer = Some(SharedBuffer::open(work, shape.buffer.0)?.0);
+                    texture.buffer = SharedBuffer::open(work, shape.buffer.0).ok().map(|(buffer, _)| buffer);
                 }
                 Ok((texture, shape))
             }

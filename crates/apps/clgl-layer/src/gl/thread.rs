@@ -78,6 +78,13 @@ impl GlThread {
         })?;
         answered.recv().map_err(|_| OUT_OF_HOST_MEMORY)?
     }
+
+    /// Finishes work for deleted objects, so that the thread ends with its context unless objects remain.
+    pub fn settle(&self) {
+        if self.handle.as_ref().is_some_and(|handle| handle.thread().id() != std::thread::current().id()) {
+            let _ = self.ask(|_| Ok(()));
+        }
+    }
 }
 
 impl Drop for GlThread {

@@ -50,6 +50,7 @@ on_layer! {
     threads_without_opengl_take_turns => "turns::child_thread";
     fences_are_events => "turns::child_fence";
     contexts_come_and_go => "turns::child_contexts";
+    queues_without_order_obey_events => "turns::child_unordered";
     random_turns_are_as_the_model => "model::child_model";
     lists_of_extensions_are_whole => "lists::child_extensions";
     contexts_tell_their_properties => "lists::child_properties";
