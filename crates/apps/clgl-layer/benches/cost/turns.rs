@@ -50,7 +50,7 @@ impl Drop for Subject {
 
 /// Reads orders, and answers each with the microseconds of some turns.
 pub fn answer() {
-    let (mut program, mut opened) = (None, None::<Subject>);
+    let (mut program, mut subjects) = (None, Vec::<Subject>::new());
     for line in std::io::stdin().lines().map_while(Result::ok) {
         let words: Vec<&str> = line.split(' ').collect();
         let number = |at: usize| words[at].parse::<usize>().expect("a number");
@@ -60,17 +60,18 @@ pub fn answer() {
             program = Program::open_with(method == Method::Layer);
         }
         let Some(program) = &program else { return };
-        if opened.as_ref().is_none_or(|opened| opened.case != case || opened.method != method) {
-            // The old one goes first.
-            opened = None;
-            opened = opened.or_else(|| Some(Subject::new(program, case, method)));
-        }
-        let Some(opened) = &mut opened else { return };
+        subjects.retain(|subject| subject.case == case);
+        let found = subjects.iter().position(|subject| subject.method == method);
+        let at = found.unwrap_or_else(|| {
+            subjects.push(Subject::new(program, case, method));
+            subjects.len() - 1
+        });
+        let subject = &mut subjects[at];
         // The other program has had the caches.
-        opened.turn(program);
+        subject.turn(program);
         let mut timed = || {
             let start = Instant::now();
-            opened.turn(program);
+            subject.turn(program);
             format!("{:.2}", start.elapsed().as_secs_f64() * 1e6)
         };
         println!("{}", (0..TURNS).map(|_| timed()).collect::<Vec<_>>().join(" "));
