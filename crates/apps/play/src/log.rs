@@ -3,7 +3,7 @@
 use crate::error::Fault;
 use lazy_regex::{Lazy, Regex, lazy_regex};
 use std::iter::Peekable;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::Lines;
 
 /// Maximum number of reported errors per shader: further ones mostly follow from these.
@@ -21,13 +21,12 @@ pub struct Origin {
     pub file: PathBuf,
     /// Number, as the compiler counts, of the line before the file's first.
     pub before: u32,
-    /// The common file that goes with it, and the number of the line before its first.
-    pub common: Option<(PathBuf, u32)>,
+    /// Number of its lines.
+    pub lines: u32,
+    /// The same of the common file that goes with it.
+    pub common: Option<(PathBuf, u32, u32)>,
     /// Insertions within the user's lines.
     pub added: Vec<AddedText>,
-    /// Number of the user's lines, if added lines follow. Errors behind them, as for a missing brace, are reported for
-    /// the last line.
-    pub last: Option<u32>,
 }
 
 /// An insertion in a line of the user's.
@@ -51,38 +50,28 @@ struct LogPosition {
 }
 
 impl Origin {
-    /// An unmodified file.
-    pub const fn of(file: PathBuf) -> Self {
-        Self { file, before: 0, common: None, added: Vec::new(), last: None }
+    /// A file with this text.
+    pub fn of(file: &Path, text: &str) -> Self {
+        let lines = text.lines().count() as u32;
+        Self { file: file.to_owned(), before: 0, lines, common: None, added: Vec::new() }
     }
 
     fn fault(&self, place: Option<LogPosition>, text: &str) -> Fault {
-        let own = (&self.file, self.before);
-        let end = self.last.map(|last| self.before + last);
-        // The lines of a common file may be numbered together with the user's.
-        let has_lines = self.common.as_ref().is_some_and(|(_, before)| *before != COMMON);
-        let place = place.map(|place| match end {
-            Some(line) if place.line > line && (place.line > NOBODYS || place.line < COMMON && !has_lines) => {
-                LogPosition { line, column: None, ..place }
-            }
-            _ => place,
+        let fault = Fault::new(&self.file, None, text.trim());
+        let Some(LogPosition { line, column, .. }) = place.filter(|place| place.line > 0) else { return fault };
+        let own = (&self.file, self.before, self.lines);
+        let common = self.common.as_ref().map(|(file, before, lines)| (file, *before, *lines));
+        let begun =
+            [Some(own), common].into_iter().flatten().filter(|(_, before, _)| (*before..NOBODYS).contains(&(line - 1)));
+        let (file, before, lines) = begun.max_by_key(|(_, before, _)| *before).unwrap_or(own);
+        // What a compiler finds behind a text, such as a missing brace, is reported for the last line.
+        let (file, is_inside) = (file.clone(), line <= before + lines);
+        let added = self.added.iter().filter(|added| added.line == line);
+        let column = column.filter(|_| is_inside).map(|column| {
+            let ours = added.map(|added| column.saturating_sub(added.column).min(added.length)).sum::<u32>();
+            column.saturating_sub(ours)
         });
-        let common = self.common.as_ref().map(|(file, before)| (file, *before));
-        let found = place.filter(|place| place.line <= NOBODYS).and_then(|place| {
-            let texts = std::iter::once(own).chain(common).filter(|(_, before)| place.line > *before);
-            let (file, before) = texts.max_by_key(|(_, before)| *before)?;
-            let added = self.added.iter().filter(|added| added.line == place.line);
-            let column = place.column.map(|column| {
-                let ours = added.map(|added| column.saturating_sub(added.column).min(added.length)).sum::<u32>();
-                column.saturating_sub(ours)
-            });
-            Some((file, place.line - before, column))
-        });
-        let text = text.trim().to_owned();
-        match found {
-            Some((file, line, column)) => Fault { file: file.clone(), line: Some(line), column, text },
-            None => Fault { file: self.file.clone(), line: None, column: None, text },
-        }
+        Fault { file, line: Some(line.saturating_sub(before).min(lines)), column, ..fault }
     }
 
     /// Returns the errors in a log of this shader; if the log has no positions, a single error with the whole log.
@@ -198,9 +187,13 @@ fn placed(line: &str) -> Option<(LogPosition, &str)> {
 mod tests {
     use super::*;
 
+    fn of(file: &str, lines: usize) -> Origin {
+        Origin::of(file.as_ref(), &"\n".repeat(lines))
+    }
+
     #[test]
     fn each_compilers_places_are_read() {
-        let origin = Origin { common: Some(("c.glsl".into(), COMMON)), ..Origin::of("a.glsl".into()) };
+        let origin = Origin { common: Some(("c.glsl".into(), COMMON, 9)), ..of("a.glsl", 99) };
         for (log, said) in [
             ("0:12(5): error: `x' undeclared\n0:12(5): error: `x' undeclared", "a.glsl:12:5: `x' undeclared"),
             ("0:500003(1): error: syntax error", "c.glsl:3:1: syntax error"),
@@ -212,7 +205,7 @@ mod tests {
             ("0(12) : error C1503: undefined variable \"x\"", "a.glsl:12: C1503: undefined variable \"x\""),
             ("kernel.cu(7): error: expected a \";\"", "a.glsl:7: expected a \";\""),
             ("error: kernel.cl:3:13: use of undeclared", "a.glsl:3:13: use of undeclared"),
-            ("0:900001(1): error: e", "a.glsl: e"),
+            ("0:900001(1): error: e", "a.glsl:99: e"),
             ("<kernel>:12:5: error: use of undeclared", "a.glsl:12:5: use of undeclared"),
             ("/tmp/a:b/x.cl:2:1: fatal error: gone", "a.glsl:2:1: gone"),
             ("error: expected `;`\n  ┌─ wgsl:3:5\n  │", "a.glsl:3:5: expected `;`"),
@@ -230,13 +223,13 @@ mod tests {
     #[test]
     fn columns_are_those_of_the_users_line() {
         let text = "float before;\n#line 1\nvoid f() {\n    c.x  = nothing;\n}";
-        let faults = Origin::of("a.glsl".into()).faults("0:2(8): error: `nothing' undeclared", text);
+        let faults = of("a.glsl", 3).faults("0:2(8): error: `nothing' undeclared", text);
         assert_eq!(faults[0].to_string(), "a.glsl:2:12: `nothing' undeclared");
     }
 
     #[test]
     fn what_is_found_behind_the_text_is_its_last_lines() {
-        let origin = Origin { last: Some(3), ..Origin::of("a.wgsl".into()) };
+        let origin = of("a.wgsl", 3);
         for (log, said) in [
             ("0:3(5): error: e", "a.wgsl:3:5: e"),
             ("0:4(5): error: e", "a.wgsl:3: e"),
@@ -251,7 +244,7 @@ mod tests {
     #[test]
     fn what_was_added_counts_for_nothing() {
         let added = vec![AddedText { line: 2, column: 8, length: 9 }, AddedText { line: 2, column: 20, length: 9 }];
-        let origin = Origin { added, ..Origin::of("a.glsl".into()) };
+        let origin = Origin { added, ..of("a.glsl", 99) };
         for (column, said) in [(3, 3), (8, 8), (12, 8), (17, 8), (19, 10), (40, 22)] {
             let faults = origin.faults(&format!("0:2({column}): error: e"), &"x".repeat(99));
             assert_eq!(faults[0].column, Some(said), "{column}");
@@ -260,7 +253,7 @@ mod tests {
 
     #[test]
     fn lines_of_a_text_that_was_put_together_are_the_users() {
-        let origin = Origin { before: 30, common: Some(("c.glsl".into(), 20)), ..Origin::of("a.glsl".into()) };
+        let origin = Origin { before: 30, common: Some(("c.glsl".into(), 20, 10)), ..of("a.glsl", 99) };
         let faults = origin.faults("error: one\n  ┌─ glsl:33:5\nerror: two\n  ┌─ glsl:22:1", "");
         assert_eq!(crate::error::lines(&faults), "a.glsl:3:5: one\nc.glsl:2:1: two");
     }

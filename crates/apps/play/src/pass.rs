@@ -180,6 +180,11 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// Returns the file, the number of the line before its first, and the number of its lines.
+    pub fn numbered(&self, before: u32) -> (PathBuf, u32, u32) {
+        (self.file.clone(), before, self.text.lines().count() as u32)
+    }
+
     /// Reads a file.
     ///
     /// # Errors

@@ -319,8 +319,13 @@ fn sizes_of_passes_are_expressions() {
         (&"(".repeat(99_999), 640),
     ] {
         let fragment = FragmentInfo { size: [text.to_owned(), String::new()], ..FragmentInfo::default() };
-        let kernel =
-            Pass::of_kernel(String::new(), PassLanguage::Fragment, String::new(), Vec::new(), Origin::of("a".into()));
+        let kernel = Pass::of_kernel(
+            String::new(),
+            PassLanguage::Fragment,
+            String::new(),
+            Vec::new(),
+            Origin::of("a".as_ref(), ""),
+        );
         let size = pass_size(&Pass { fragment, ..kernel }, Extent::new(640, 360), &[slider("n")], &[3.0]);
         assert_eq!(size, Extent::new(side, 360), "{text}");
     }

@@ -50,16 +50,6 @@ impl Slider {
         if self.kind == SliderKind::Float { inside } else { inside.round() }
     }
 
-    /// Returns the declaration of the uniform. Components of a colour or a point are declared together, elsewhere.
-    pub(crate) fn declared(&self) -> String {
-        let kind = match self.kind {
-            SliderKind::Float => "float",
-            SliderKind::Int => "int",
-            SliderKind::Bool | SliderKind::Event => "bool",
-        };
-        if self.name.contains('.') { String::new() } else { format!("uniform {kind} {};\n", self.name) }
-    }
-
     /// Reads `@slider NAME LEAST..MOST = VALUE`. The value defaults to the middle, and `int` or `bool` may follow.
     /// `None` for a line without the mark.
     ///
@@ -103,6 +93,20 @@ pub fn uniforms<'a>(sliders: &'a [Slider], values: &[f32]) -> Vec<(&'a str, Vec<
         }
     }
     uniforms
+}
+
+/// Declares these uniforms.
+pub fn declarations(sliders: &[Slider]) -> String {
+    let declared = |(name, values): (&str, Vec<f32>)| {
+        let kind = match sliders.iter().find(|slider| slider.name == name).map(|slider| slider.kind) {
+            Some(SliderKind::Float) => "float".to_owned(),
+            Some(SliderKind::Int) => "int".to_owned(),
+            Some(SliderKind::Bool | SliderKind::Event) => "bool".to_owned(),
+            None => format!("vec{}", values.len()),
+        };
+        format!("uniform {kind} {name};\n")
+    };
+    uniforms(sliders, &vec![0.0; sliders.len()]).into_iter().map(declared).collect()
 }
 
 #[cfg(test)]

@@ -1,11 +1,17 @@
 //! OpenCL C and CUDA C++: a kernel whose parameters after the target name its inputs.
 
-use super::tokens::{Token, token_is, tokens, without_comments};
+use super::tokens::without_comments;
 use crate::error::{Fault, PlayError};
 use crate::input::{CHANNELS, Param, named, names};
 use crate::log::Origin;
 use crate::pass::{Pass, PassLanguage, Piece};
 use crate::slider::Slider;
+use lazy_regex::{Lazy, Regex, lazy_regex};
+
+/// A kernel's name and its parameters. Attributes, which may have brackets of their own, come before the name.
+static KERNEL: Lazy<Regex> =
+    lazy_regex!(r"\b(?:(?:__)?kernel|__global__)\b[^{;]*?\b(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)\s*\{");
+static PARAMETER: Lazy<Regex> = lazy_regex!(r"(?:[^,()]|\([^()]*\))+");
 
 /// Makes a pass of OpenCL C or CUDA C++.
 pub fn pass(
@@ -15,57 +21,23 @@ pub fn pass(
     language: PassLanguage,
 ) -> Result<Pass, PlayError> {
     let bare = without_comments(&piece.text);
-    let mark = if language == PassLanguage::OpenClC { "kernel" } else { "__global__" };
-    let head = head(&bare, &tokens(&bare), mark).ok_or_else(|| {
+    let found = KERNEL.captures(&bare).ok_or_else(|| {
+        let mark = if language == PassLanguage::OpenClC { "kernel" } else { "__global__" };
         let text = format!("there is no kernel; write one as {mark} void picture(PF_IMAGE(uchar4, out), float iTime)");
         Fault::new(&piece.file, None, text)
     })?;
-    let line = Some(1 + bare[..head.at].matches('\n').count() as u32);
-    let mut given = head.parameters.iter();
+    let (kernel, at) = (found[1].to_owned(), found.get(0).map_or(0, |found| found.start()));
+    let fault = |text| Fault::new(&piece.file, Some(1 + bare[..at].matches('\n').count() as u32), text);
+    let mut given = PARAMETER.find_iter(&found[2]).map(|declared| declared.as_str().trim());
     if !given.next().is_some_and(|target| target.starts_with("PF_IMAGE")) {
-        let text =
-            format!("the kernel '{}' has no target: its first parameter must be PF_IMAGE(uchar4, out)", head.name);
-        return Err(Fault::new(&piece.file, line, text).into());
+        let text = format!("the kernel '{kernel}' has no target: its first parameter must be PF_IMAGE(uchar4, out)");
+        return Err(fault(text).into());
     }
-    let params = given
-        .map(|declared| param(declared, sliders).map_err(|why| Fault::new(&piece.file, line, why)))
-        .collect::<Result<_, _>>()?;
-    let mut origin = Origin::of(piece.file.clone());
-    let text = match common {
-        None => piece.text.clone(),
-        Some(common) => {
-            let ahead = common.text.trim_end_matches('\n');
-            origin.common = Some((common.file.clone(), 0));
-            origin.before = ahead.lines().count() as u32;
-            format!("{ahead}\n{}", piece.text)
-        }
-    };
-    let kernel = head.name.to_owned();
+    let params = given.map(|declared| param(declared, sliders).map_err(fault)).collect::<Result<_, _>>()?;
+    let mut origin = Origin { common: common.map(|common| common.numbered(0)), ..Origin::of(&piece.file, &piece.text) };
+    origin.before = origin.common.as_ref().map_or(0, |(.., lines)| *lines);
+    let text = common.map_or_else(String::new, |common| common.text.clone()) + &piece.text;
     Ok(Pass::of_kernel(kernel, language, text, params, origin))
-}
-
-/// Declaration of a kernel.
-struct Head<'a> {
-    at: usize,
-    name: &'a str,
-    parameters: Vec<&'a str>,
-}
-
-/// Finds the first kernel in a text whose comments are blanked.
-fn head<'a>(text: &'a str, tokens: &[Token<'a>], mark: &str) -> Option<Head<'a>> {
-    let is_mark = |token: &Token<'_>| token.text == mark || token.text.strip_prefix("__") == Some(mark);
-    let first = tokens.iter().position(is_mark)?;
-    let is_open = |at: &usize| tokens[*at].text == "(" && token_is(tokens, tokens[*at].next, "{");
-    let open = (first + 1..tokens.len()).find(is_open)?;
-    let (mut parameters, mut at, mut begin) = (Vec::new(), open + 1, open + 1);
-    while at < tokens[open].next {
-        if at + 1 == tokens[open].next || tokens[at].text == "," {
-            parameters.push(text[tokens[begin].start..tokens[at].start].trim());
-            begin = at + 1;
-        }
-        at = tokens[at].next;
-    }
-    Some(Head { at: tokens[first].start, name: tokens[open - 1].text, parameters })
 }
 
 fn channel(name: &str) -> Option<usize> {
@@ -106,8 +78,12 @@ mod tests {
         let text = "/* kernel void no(int a) */\nfloat f(float x) { return x; }\n__kernel void rings(PF_IMAGE(uchar4, out), float iTime,\n  int iFrame) {}";
         let bare = without_comments(text);
         assert_eq!(bare.len(), text.len());
-        let head = head(&bare, &tokens(&bare), "kernel").unwrap();
-        assert_eq!((head.name, head.parameters), ("rings", vec!["PF_IMAGE(uchar4, out)", "float iTime", "int iFrame"]));
+        for bare in [bare.clone(), bare.replace("void rings", "__attribute__((x(8, 8, 1))) void rings")] {
+            let head = KERNEL.captures(&bare).unwrap();
+            let parameters: Vec<_> = PARAMETER.find_iter(&head[2]).map(|found| found.as_str().trim()).collect();
+            assert_eq!(&head[1], "rings");
+            assert_eq!(parameters, ["PF_IMAGE(uchar4, out)", "float iTime", "int iFrame"]);
+        }
     }
 
     #[test]

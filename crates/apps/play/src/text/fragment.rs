@@ -1,10 +1,12 @@
 //! Fragment shaders: the user's text behind the declarations of its inputs.
 
-use super::parts::names;
+use super::parts::{names, without_version};
 use super::zeroed_text::{ZeroDeclarations, ZeroedText};
 use crate::gl::GROUP;
+use crate::input::CHANNELS;
 use crate::log::{AddedText, COMMON, NOBODYS, Origin, line_mark};
 use crate::pass::{FragmentInfo, Pass, PassLanguage, Piece};
+use crate::slider::{Slider, declarations};
 use lazy_regex::regex_replace;
 
 /// Default precisions, because GLSL ES has none for floats.
@@ -16,7 +18,7 @@ precision highp samplerCube;
 ";
 
 /// Functions of older versions of GLSL.
-pub const OLD: &str = "#define texture2D texture
+const OLD: &str = "#define texture2D texture
 #define texture2DLod textureLod
 #define texture2DLodEXT textureLod
 #define texture2DProj textureProj
@@ -34,13 +36,6 @@ void main() {
 }
 ";
 
-/// Code around a shader.
-pub struct TextWrapper {
-    pub before: String,
-    /// The function that the pass runs, and code where its body begins.
-    pub entry: (&'static str, &'static str),
-}
-
 /// Declares a shader's colour, if it has none of its own, and gives it a value where `main` begins.
 pub fn colour(text: &str) -> (&'static str, (&'static str, &'static str)) {
     match names(text, COLOUR[0]) {
@@ -49,31 +44,42 @@ pub fn colour(text: &str) -> (&'static str, (&'static str, &'static str)) {
     }
 }
 
-/// Makes a pass of a shader. Its version is added when a context is known.
-pub fn fragment(piece: &Piece, common: Option<&Piece>, around: &TextWrapper, fragment: FragmentInfo) -> Pass {
-    let mut text = line_mark(NOBODYS) + PRECISIONS + &around.before;
-    let all = || [common, Some(piece)].into_iter().flatten();
+/// Makes a pass of a shader, with declarations before it, and code where the body of the function `entry` begins. Its
+/// version is added when a context is known.
+pub fn fragment(
+    piece: &Piece,
+    common: Option<&Piece>,
+    before: &str,
+    entry: (&str, &str),
+    fragment: FragmentInfo,
+) -> Pass {
+    let mut text = line_mark(NOBODYS) + PRECISIONS + before;
+    let all = || [(COMMON, common), (0, Some(piece))].into_iter().filter_map(|(first, piece)| Some((first, piece?)));
     // Shaders from before WebGL 2 still run, unless they define the old functions themselves.
-    let is_old = |piece: &Piece| names(&piece.text, "texture2D") && !piece.text.contains("define texture2D");
-    if !around.before.contains(OLD) && all().any(is_old) {
+    let is_old = |text: &str| names(text, "texture2D") && !text.contains("define texture2D");
+    if before.contains("varying") || all().any(|(_, piece)| is_old(&piece.text)) {
         text += OLD;
     }
-    let mut origin = Origin::of(piece.file.clone());
-    origin.last = Some(piece.text.lines().count() as u32);
+    let mut origin =
+        Origin { common: common.map(|common| common.numbered(COMMON)), ..Origin::of(&piece.file, &piece.text) };
     let mut declared = ZeroDeclarations::default();
-    for own in all() {
-        let first = if std::ptr::eq(own, piece) { 0 } else { COMMON };
-        if first == COMMON {
-            origin.common = Some((own.file.clone(), COMMON));
-        }
-        let zeroed = ZeroedText::of(&own.text.replace(COLOUR[0], COLOUR[1]), around.entry, &mut declared);
-        text += &line_mark(first);
-        text += &zeroed.text;
-        text.push('\n');
+    for (first, own) in all() {
+        let zeroed = ZeroedText::of(&own.text.replace(COLOUR[0], COLOUR[1]), entry, &mut declared);
+        text += &format!("{}{}\n", line_mark(first), zeroed.text);
         origin.added.extend(zeroed.added.into_iter().map(|added| AddedText { line: first + added.line, ..added }));
     }
-    let (params, channels, kernel) = (Vec::new(), piece.channels.clone(), String::new());
-    Pass { kernel, language: PassLanguage::Fragment, text, params, buffer: None, channels, origin, fragment }
+    let channels = piece.channels.clone();
+    Pass { channels, fragment, ..Pass::of_kernel(String::new(), PassLanguage::Fragment, text, Vec::new(), origin) }
+}
+
+/// Makes a pass of a shader with its own `main`, which declares inputs with glslViewer's names: `u_time`,
+/// `u_resolution`, `u_mouse`.
+pub fn glslviewer_pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Pass {
+    let piece = Piece { text: without_version(&piece.text), ..piece.clone() };
+    let (colour, entry) = colour(&piece.text);
+    let names = (0..CHANNELS).map(|at| format!("u_tex{at}")).collect();
+    let own = FragmentInfo { names, is_float: true, ..FragmentInfo::default() };
+    fragment(&piece, common, &format!("#define varying in\n{colour}{}", declarations(sliders)), entry, own)
 }
 
 /// Precedes a shader that runs as a compute shader: `main` stores the colour that the fragment shader would draw. NVIDIA

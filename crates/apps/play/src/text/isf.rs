@@ -4,14 +4,13 @@
 //! Supported is all of the specification (version 2, isf.video) except sound: inputs of the types `audio` and
 //! `audioFFT` are silent. Images are channels in order of declaration.
 
-use super::fragment::{OLD, TextWrapper, colour, fragment};
-use super::parts::names;
-use crate::error::{Fault, PlayError};
+use super::fragment::{colour, fragment};
 use crate::gl::{RENAMED, SamplerState};
 use crate::pass::{Channel, FragmentInfo, Pass, Piece, Source};
-use crate::slider::{Slider, SliderKind};
+use crate::slider::{Slider, SliderKind, declarations};
+use lazy_regex::regex_is_match;
 use serde_json::Value;
-use std::fmt::Write as _;
+use std::path::Path;
 
 /// Declares the inputs of both stages.
 const INPUTS: &str = "uniform int PASSINDEX, FRAMEINDEX;
@@ -49,61 +48,50 @@ struct Inputs {
     sliders: Vec<Slider>,
     /// Names of images, and their channels.
     images: Vec<(String, Option<Channel>)>,
-    silent: Vec<String>,
-    declared: String,
+    silent: Vec<(String, Option<Channel>)>,
 }
 
 /// Returns all passes of a shader, and its sliders. `vertices` is its vertex shader, if it has one.
-pub fn passes(piece: &Piece, vertices: Option<&Piece>) -> Result<(Vec<Pass>, Vec<Slider>), PlayError> {
-    let fault = |text: String| Fault::new(&piece.file, None, text);
-    let json = header(&piece.text).map_err(fault)?;
+///
+/// # Errors
+/// Describes what is invalid in the first comment.
+pub fn passes(piece: &Piece, vertices: Option<&Piece>) -> Result<(Vec<Pass>, Vec<Slider>), String> {
+    let json = header(&piece.text)?;
     let mut inputs = Inputs::default();
-    for input in array(&json, "INPUTS") {
-        inputs.add(input, piece).map_err(fault)?;
-    }
-    let no_pass = [Value::Null];
+    array(&json, "INPUTS").iter().try_for_each(|input| inputs.add(input, piece))?;
+    let (is_filter, no_pass, mut targets) = (!inputs.images.is_empty(), [Value::Null], Vec::new());
     let all = Some(array(&json, "PASSES")).filter(|all| !all.is_empty()).unwrap_or(&no_pass);
-    let mut targets: Vec<&str> = Vec::new();
     for target in all.iter().map(|pass| text(pass, "TARGET")).filter(|target| !target.is_empty()) {
         if !targets.contains(&target) {
-            targets.push(name(target).map_err(fault)?);
+            inputs.add_image(target, Source::Buffer(targets.len()))?;
+            targets.push(target);
         }
     }
-    let is_filter = !inputs.images.is_empty();
-    for (at, target) in targets.iter().enumerate() {
-        inputs.images.push(((*target).to_owned(), Some(channel(Source::Buffer(at)))));
-    }
-    inputs.add_imported(&json, piece).map_err(fault)?;
-    inputs.images.extend(std::mem::take(&mut inputs.silent).into_iter().map(|name| (name, None)));
-    let declared = inputs.declared(&[Some(piece), vertices]);
+    inputs.add_imported(&json, piece.file.parent().unwrap_or(Path::new("")))?;
+    inputs.images.append(&mut inputs.silent);
+    let declared = inputs.declared();
     let vertex = vertices.map(|piece| {
-        let around = TextWrapper { before: format!("{OLD}{declared}{VERTEX}"), entry: ("main", "") };
-        let made = fragment(piece, None, &around, FragmentInfo::default());
+        let made = fragment(piece, None, &format!("{declared}{VERTEX}"), ("main", ""), FragmentInfo::default());
         (made.text, made.origin)
     });
     let (names, channels): (Vec<_>, Vec<_>) = inputs.images.into_iter().unzip();
     let wrapped = |piece: &Piece| {
         let (colour, entry) = colour(&piece.text);
-        let around = TextWrapper { before: format!("{OLD}{declared}{FRAGMENT}{colour}"), entry };
         let own = FragmentInfo { names: names.clone(), vertex: vertex.clone(), is_filter, ..FragmentInfo::default() };
-        Pass { channels: channels.clone(), ..fragment(piece, None, &around, own) }
+        let made = fragment(piece, None, &format!("{declared}{FRAGMENT}{colour}"), entry, own);
+        Pass { channels: channels.clone(), ..made }
     };
-    let made = wrapped(piece);
-    let mut passes: Vec<Pass> = Vec::new();
+    let (made, mut passes) = (wrapped(piece), Vec::new());
     for (index, pass) in all.iter().enumerate() {
         let target = text(pass, "TARGET");
-        let old = json.get("PERSISTENT_BUFFERS").and_then(|all| all.get(target));
-        let size = ["WIDTH", "HEIGHT"].map(|side| match pass.get(side).or_else(|| old?.get(side)) {
-            Some(Value::String(text)) => text.clone(),
-            Some(number) => number.to_string(),
-            None => String::new(),
-        });
-        let is_float = [Some(pass), old].into_iter().flatten().any(|of| of.get("FLOAT").is_some_and(truth));
-        let buffer = targets.iter().position(|known| *known == target);
-        passes.push(Pass { buffer, ..made.clone() });
-        if let Some(Pass { fragment, .. }) = passes.last_mut() {
-            (fragment.size, fragment.is_float, fragment.index) = (size, is_float, index);
-        }
+        // Version 1 of the format describes buffers apart from the passes.
+        let of = [Some(pass), json.get("PERSISTENT_BUFFERS").and_then(|all| all.get(target))];
+        let found = |key: &str| of.into_iter().flatten().find_map(|of| of.get(key));
+        let side =
+            |key| found(key).map_or_else(String::new, |side| side.as_str().map_or(side.to_string(), str::to_owned));
+        let (size, is_float) = (["WIDTH", "HEIGHT"].map(side), number(found("FLOAT"), 0.0) != 0.0);
+        let fragment = FragmentInfo { size, is_float, index, ..made.fragment.clone() };
+        passes.push(Pass { buffer: targets.iter().position(|known| *known == target), fragment, ..made.clone() });
     }
     // The picture is the output of the last pass, even if that has a target.
     if let Some(target) = passes.last().and_then(|pass| targets.get(pass.buffer?)) {
@@ -113,14 +101,6 @@ pub fn passes(piece: &Piece, vertices: Option<&Piece>) -> Result<(Vec<Pass>, Vec
         passes.push(copy);
     }
     Ok((passes, inputs.sliders))
-}
-
-fn channel(source: Source) -> Channel {
-    Channel { source, sampling: SamplerState::PLAIN, is_turned: false }
-}
-
-fn truth(json: &Value) -> bool {
-    json.as_bool().unwrap_or_else(|| json.as_f64().is_some_and(|number| number != 0.0))
 }
 
 /// Returns the JSON in the first comment.
@@ -139,10 +119,11 @@ fn text<'a>(json: &'a Value, name: &str) -> &'a str {
 }
 
 /// Checks that a name is a valid identifier.
-fn name(name: &str) -> Result<&str, String> {
-    let is_name =
-        name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && name.starts_with(|c: char| !c.is_ascii_digit());
-    if is_name { Ok(name) } else { Err(format!("'{name}' is not a valid name for an input or a pass")) }
+fn name(name: &str) -> Result<String, String> {
+    match regex_is_match!("^[A-Za-z_][0-9A-Za-z_]*$", name) {
+        true => Ok(name.to_owned()),
+        false => Err(format!("'{name}' is not a valid name for an input or a pass")),
+    }
 }
 
 fn number(json: Option<&Value>, usual: f32) -> f32 {
@@ -151,104 +132,89 @@ fn number(json: Option<&Value>, usual: f32) -> f32 {
 }
 
 impl Inputs {
-    /// Declares all of them, for shaders that use the optional names.
-    fn declared(&self, texts: &[Option<&Piece>]) -> String {
+    /// Declares all of them.
+    fn declared(&self) -> String {
         let mut declared = INPUTS.to_owned();
-        let own = self.sliders.iter().map(|slider| slider.name.as_str());
-        for reserved in
-            RESERVED.iter().filter(|reserved| own.clone().chain(self.images()).any(|name| name == **reserved))
-        {
-            let _ = writeln!(declared, "#define {reserved} {RENAMED}{reserved}");
+        let images = self.images.iter().map(|(name, _)| name.as_str());
+        let all: Vec<_> = self.sliders.iter().map(|slider| slider.name.as_str()).chain(images.clone()).collect();
+        for reserved in RESERVED.iter().filter(|reserved| all.contains(reserved)) {
+            declared += &format!("#define {reserved} {RENAMED}{reserved}\n");
         }
-        declared.extend(self.sliders.iter().map(Slider::declared));
-        declared += &self.declared;
-        for name in self.images() {
-            let _ = writeln!(declared, "uniform sampler2D {name};");
-            for (suffix, value) in [
-                ("imgRect", "vec4(0.0, 0.0, 1.0, 1.0)".to_owned()),
-                ("imgSize", format!("vec2(textureSize({name}, 0))")),
-                ("flip", "false".to_owned()),
-                ("normTexCoord", "isf_FragNormCoord".to_owned()),
-                ("texCoord", "isf_FragNormCoord".to_owned()),
-            ] {
-                let word = format!("_{name}_{suffix}");
-                if texts.iter().flatten().any(|piece| names(&piece.text, &word)) {
-                    let _ = writeln!(declared, "#define {word} {value}");
-                }
-            }
+        declared += &declarations(&self.sliders);
+        for name in images {
+            declared += &format!(
+                "uniform sampler2D {name};
+#define _{name}_imgRect vec4(0.0, 0.0, 1.0, 1.0)
+#define _{name}_imgSize vec2(textureSize({name}, 0))
+#define _{name}_flip false
+#define _{name}_normTexCoord isf_FragNormCoord
+#define _{name}_texCoord isf_FragNormCoord\n"
+            );
         }
         declared
     }
 
-    fn images(&self) -> impl Iterator<Item = &str> + Clone {
-        self.images.iter().map(|(name, _)| name.as_str())
-    }
-
-    /// Adds the pictures that come with the shader.
-    fn add_imported(&mut self, json: &Value, piece: &Piece) -> Result<(), String> {
-        let folder = piece.file.parent().unwrap_or(std::path::Path::new(""));
-        let all: Vec<(&str, &Value)> = match json.get("IMPORTED") {
-            Some(Value::Object(all)) => all.iter().map(|(name, import)| (name.as_str(), import)).collect(),
-            Some(Value::Array(all)) => all.iter().map(|import| (text(import, "NAME"), import)).collect(),
-            _ => Vec::new(),
-        };
-        for (own, import) in all {
-            let source = Source::Picture(folder.join(text(import, "PATH")));
-            self.images.push((name(own)?.to_owned(), Some(channel(source))));
-        }
+    fn add_image(&mut self, own: &str, source: Source) -> Result<(), String> {
+        let channel = Channel { source, sampling: SamplerState::PLAIN, is_turned: false };
+        self.images.push((name(own)?, Some(channel)));
         Ok(())
     }
 
+    /// Adds the pictures that come with the shader.
+    fn add_imported(&mut self, json: &Value, folder: &Path) -> Result<(), String> {
+        let all: Vec<(&str, &Value)> = match json.get("IMPORTED") {
+            Some(Value::Object(all)) => all.iter().map(|(name, import)| (name.as_str(), import)).collect(),
+            _ => array(json, "IMPORTED").iter().map(|import| (text(import, "NAME"), import)).collect(),
+        };
+        all.into_iter()
+            .try_for_each(|(own, import)| self.add_image(own, Source::Picture(folder.join(text(import, "PATH")))))
+    }
+
     fn add(&mut self, input: &Value, piece: &Piece) -> Result<(), String> {
-        let (own, of) = (name(text(input, "NAME"))?.to_owned(), text(input, "TYPE"));
-        let part = |key: &str, at: usize, usual: f32| {
-            let found = input.get(key);
-            number(found.and_then(|found| found.get(at)).or(found), usual)
-        };
-        let mut slide = |suffix: &str, kind: SliderKind, at: usize, [least, most, usual]: [f32; 3]| {
-            let value = part("DEFAULT", at, usual);
-            let (least, most) = (part("MIN", at, least), part("MAX", at, most));
-            // An initial value outside of the limits extends them.
-            let limits = [least.min(most).min(value), most.max(least).max(value)];
-            let limits = if limits[0] < limits[1] { limits } else { [limits[0], limits[0] + 1.0] };
-            self.sliders.push(Slider { name: format!("{own}{suffix}"), kind, limits, value, menu: Vec::new() });
-        };
-        match of {
-            "float" => slide("", SliderKind::Float, 0, [0.0, 1.0, 0.0]),
-            "bool" => slide("", SliderKind::Bool, 0, [0.0, 1.0, 0.0]),
-            "event" => slide("", SliderKind::Event, 0, [0.0, 1.0, 0.0]),
-            "long" => {
-                let values: Vec<f32> = array(input, "VALUES").iter().map(|value| number(Some(value), 0.0)).collect();
-                let least = values.iter().copied().reduce(f32::min).unwrap_or(0.0);
-                slide("", SliderKind::Int, 0, [least, values.iter().copied().fold(least + 1.0, f32::max), least]);
-                let label = |(at, value): (usize, &f32)| {
-                    let label = array(input, "LABELS").get(at).and_then(Value::as_str);
-                    (*value, label.map_or_else(|| value.to_string(), str::to_owned))
-                };
-                if let Some(slider) = self.sliders.last_mut() {
-                    slider.menu = values.iter().enumerate().map(label).collect();
-                    slider.value = slider.nearest(slider.value);
-                }
-            }
-            "color" => {
-                let _ = writeln!(self.declared, "uniform vec4 {own};");
-                (0..4).for_each(|at| slide([".r", ".g", ".b", ".a"][at], SliderKind::Float, at, [0.0, 1.0, 1.0]));
-            }
-            "point2D" => {
-                let _ = writeln!(self.declared, "uniform vec2 {own};");
-                (0..2).for_each(|at| slide([".x", ".y"][at], SliderKind::Float, at, [0.0, 1.0, 0.0]));
-            }
+        let own = name(text(input, "NAME"))?;
+        let (kind, suffixes, usual): (_, &[&str], _) = match text(input, "TYPE") {
+            "float" => (SliderKind::Float, &[""], 0.0),
+            "bool" => (SliderKind::Bool, &[""], 0.0),
+            "event" => (SliderKind::Event, &[""], 0.0),
+            "long" => (SliderKind::Int, &[""], 0.0),
+            "color" => (SliderKind::Float, &[".r", ".g", ".b", ".a"], 1.0),
+            "point2D" => (SliderKind::Float, &[".x", ".y"], 0.0),
             "image" => {
                 let shown = piece.channels.get(self.images.len()).cloned().flatten();
                 self.images.push((own, shown));
+                return Ok(());
             }
-            "audio" | "audioFFT" => self.silent.push(own),
+            "audio" | "audioFFT" => {
+                self.silent.push((own, None));
+                return Ok(());
+            }
             other => {
                 return Err(format!(
                     "input '{own}' has the unknown type '{other}'; use float, bool, long, event, color, point2D, \
                      image, audio or audioFFT"
                 ));
             }
+        };
+        let label = |(at, value): (usize, &Value)| {
+            let (value, label) = (number(Some(value), 0.0), array(input, "LABELS").get(at).and_then(Value::as_str));
+            (value, label.map_or_else(|| value.to_string(), str::to_owned))
+        };
+        let values = if kind == SliderKind::Int { array(input, "VALUES") } else { &[] };
+        let menu: Vec<_> = values.iter().enumerate().map(label).collect();
+        let least = menu.iter().map(|(value, _)| *value).reduce(f32::min);
+        let (least, usual) = (least.unwrap_or(0.0), least.unwrap_or(usual));
+        let most = menu.iter().map(|(value, _)| *value).fold(least + 1.0, f32::max);
+        for (at, suffix) in suffixes.iter().enumerate() {
+            let part = |key: &str, usual: f32| {
+                let found = input.get(key);
+                number(found.and_then(|found| found.get(at)).or(found), usual)
+            };
+            let (value, least, most) = (part("DEFAULT", usual), part("MIN", least), part("MAX", most));
+            // An initial value outside of the limits extends them.
+            let limits = [least.min(most).min(value), most.max(least).max(value)];
+            let limits = if limits[0] < limits[1] { limits } else { [limits[0], limits[0] + 1.0] };
+            let slider = Slider { name: format!("{own}{suffix}"), kind, limits, value, menu: menu.clone() };
+            self.sliders.push(if menu.is_empty() { slider } else { Slider { value: slider.nearest(value), ..slider } });
         }
         Ok(())
     }

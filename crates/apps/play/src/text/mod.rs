@@ -4,7 +4,6 @@ mod c;
 mod dialect;
 mod fragment;
 mod glsl;
-mod glslviewer;
 mod isf;
 mod parts;
 mod shadertoy;
@@ -15,7 +14,7 @@ mod zeroed_text;
 pub use dialect::{Dialect, backend_for};
 pub use fragment::{COLOUR, TRIANGLE, as_compute};
 
-use crate::error::PlayError;
+use crate::error::{Fault, PlayError};
 use crate::pass::{CUBE, Pass, PassLanguage, Piece};
 use crate::slider::Slider;
 
@@ -29,18 +28,17 @@ pub fn passes(
 ) -> Result<(Vec<Pass>, Vec<Slider>), PlayError> {
     if dialect == Dialect::Isf {
         let text = pieces.last().ok_or_else(|| PlayError::Option("there is no shader".into()))?;
-        return isf::passes(&text.1, beside);
+        return isf::passes(&text.1, beside).map_err(|why| Fault::new(&text.1.file, None, why).into());
     }
     let make = |(buffer, piece): &(Option<usize>, Piece)| {
-        let mut pass = match dialect {
+        let pass = match dialect {
             Dialect::Shadertoy | Dialect::Isf => shadertoy::pass(piece, beside, &sliders, *buffer == Some(CUBE))?,
-            Dialect::GlslViewer => glslviewer::pass(piece, beside, &sliders),
+            Dialect::GlslViewer => fragment::glslviewer_pass(piece, beside, &sliders),
             Dialect::Glsl => glsl::pass(piece, beside, &sliders)?,
             Dialect::Wgsl => wgsl::pass(piece, beside, &sliders)?,
             Dialect::OpenClC => c::pass(piece, beside, &sliders, PassLanguage::OpenClC)?,
             Dialect::CudaCpp => c::pass(piece, beside, &sliders, PassLanguage::CudaCpp)?,
         };
-        pass.origin.last = Some(piece.text.lines().count() as u32);
         Ok(Pass { buffer: *buffer, channels: piece.channels.clone(), ..pass })
     };
     let passes = pieces.iter().map(make).collect::<Result<_, PlayError>>()?;

@@ -1,13 +1,13 @@
 //! Shadertoy's shaders, unchanged behind the declarations of Shadertoy's page. `main` is before the shader, so that no
 //! macro of the shader affects it.
 
-use super::fragment::{TextWrapper, fragment};
+use super::fragment::fragment;
 use super::parts::names;
 use crate::error::{Fault, PlayError};
 use crate::gl::TextureShape;
 use crate::input::CHANNELS;
 use crate::pass::{Channel, FragmentInfo, Pass, Piece};
-use crate::slider::Slider;
+use crate::slider::{Slider, declarations};
 
 /// Declares the inputs.
 const INPUTS: &str = "#define HW_PERFORMANCE 1
@@ -55,7 +55,6 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], is_cube: 
         let text = format!("there is no entry point; add 'void {entry}(out vec4 fragColor, in vec2 fragCoord{more})'");
         return Err(Fault::new(&piece.file, None, text).into());
     }
-    let declared = sliders.iter().map(Slider::declared).collect::<String>();
     let sampler = |(at, channel): (usize, &Option<Channel>)| {
         let kind = match channel.as_ref().map(|channel| channel.sampling.shape) {
             Some(TextureShape::Cube) => "Cube",
@@ -65,9 +64,9 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], is_cube: 
         format!("uniform sampler{kind} iChannel{at};\n")
     };
     let channels: String = piece.channels.iter().enumerate().map(sampler).collect();
-    let around = TextWrapper { before: format!("{channels}{declared}{INPUTS}{call}{END}"), entry: (entry, "") };
+    let before = channels + &declarations(sliders) + INPUTS + call + END;
     let names = (0..CHANNELS).map(|at| format!("iChannel{at}")).collect();
     let size = if is_cube { ["6144", "1024"] } else { [""; 2] }.map(str::to_owned);
     let own = FragmentInfo { is_strict: true, size, names, is_float: true, ..FragmentInfo::default() };
-    Ok(fragment(piece, common, &around, own))
+    Ok(fragment(piece, common, &before, (entry, ""), own))
 }

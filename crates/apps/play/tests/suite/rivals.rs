@@ -54,7 +54,7 @@ fn built(gl: &Gl, file: &Path) -> BuiltText {
     let text = pass.text.clone();
     let version = gl.versions(pass.fragment.is_strict).next().unwrap();
     let stages = [TRIANGLE, &text].map(|text| format!("{version}{text}"));
-    let fault = |_, log: String| PlayError::Faults(Origin::of(file.into()).faults(&log, &text));
+    let fault = |_, log: String| PlayError::Faults(Origin::of(file, &text).faults(&log, &text));
     BuiltText { shader: gl.program([&stages[0], &stages[1]], false, fault).unwrap(), text, sliders: program.sliders }
 }
 
