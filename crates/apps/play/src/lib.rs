@@ -50,13 +50,13 @@ pub use clock::Clock;
 pub use error::{Fault, PlayError, lines};
 pub use headless::play_headless;
 pub use input::Moment;
-pub use keys::{Keyboard, keys};
+pub use keys::Keyboard;
 pub use pass::{Channel, TextVoucher, Wishes};
 pub use player::{Player, PlayerOptions};
 pub use slider::{Slider, SliderKind};
 pub use text::backend_for;
 pub use trial::serve;
-pub use window::play;
+pub use window::{keys, play};
 
 /// Tests of the public interface, in the same test program as the private ones.
 #[cfg(test)]

@@ -2,14 +2,16 @@
 
 use crate::driver::{Driver, Image, PIXEL};
 use crate::error::PlayError;
-use crate::gl::{SamplerState, TextureShape};
+use crate::gl::TextureShape;
 use crate::keys::Keyboard;
 use crate::pass::{Channel, STREAM, Source};
-use crate::stream::Stream;
+use crate::stream::{Stream, Texels};
 use pixelferry::Extent;
 use pixelferry_media::film::{Frame, Source as Video};
 use pixelferry_view::decode_picture;
-use std::path::{Path, PathBuf};
+use std::error::Error;
+use std::fmt::Display;
+use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
@@ -24,16 +26,17 @@ const MOST_AT_ONCE: u64 = 64;
 /// A picture in memory of a driver.
 pub struct Picture {
     pub image: Image,
-    is_turned: bool,
-    sampling: SamplerState,
+    pub channel: Channel,
+    /// Number of the channel, for messages.
+    number: usize,
     motion: Motion,
 }
 
-/// Where the next frame comes from; `seen` is the number of the stream's frame in that memory, or 0.
+/// Where the next frame comes from; for a stream, with the frame in that memory.
 enum Motion {
     None,
     Film(Reel),
-    Stream { stream: Rc<Stream>, channel: usize, seen: u64 },
+    Stream(Rc<Stream>, Option<Rc<Texels>>),
 }
 
 /// Streams that programs read. A stream that the previous program read continues with its last frame.
@@ -55,7 +58,6 @@ impl Streams {
 /// A video, with one of its frames in that memory.
 struct Reel {
     file: PathBuf,
-    channel: usize,
     video: Video,
     /// Number of decoded frames, including earlier rounds.
     read: u64,
@@ -69,55 +71,23 @@ impl Picture {
     /// # Errors
     /// [`PlayError::Channel`] for the file or the stream's name, and errors of the driver.
     pub fn open(
-        shown: &Channel,
-        channel: usize,
+        channel: &Channel,
+        number: usize,
         driver: &Driver,
         streams: &mut Streams,
     ) -> Result<Option<Self>, PlayError> {
-        let picture = |size, is_float, motion| {
-            let (is_turned, sampling) = (shown.is_turned, shown.sampling);
-            Ok::<_, PlayError>(Self { image: driver.image(size, is_float)?, is_turned, sampling, motion })
-        };
-        match &shown.source {
-            Source::Buffer(_) => Ok(None),
-            Source::Keyboard => Ok(Some(picture(Keyboard::SIZE, false, Motion::None)?)),
-            Source::Picture(file) => {
-                let bytes = std::fs::read(file).map_err(|error| failed(channel, file, &error))?;
-                let pixels = decode_picture(&bytes, PIXEL as u64 + 4).map_err(|error| failed(channel, file, &error))?;
-                let pixels = pixels.into_rgba8();
-                let size = Extent::new(pixels.width(), pixels.height());
-                fits(size).map_err(|reason| failed(channel, file, &reason))?;
-                if shown.sampling.shape == TextureShape::Cube && size.width != 6 * size.height {
-                    let reason = format!("size {size} is not that of a cube: six square faces side by side");
-                    return Err(failed(channel, file, &reason));
-                }
-                let mut picture = picture(size, false, Motion::None)?;
-                picture.fill(driver, size, &pixels)?;
-                Ok(Some(picture))
-            }
-            Source::Film(file) => {
-                let mut film = Reel { file: file.clone(), channel, video: open(file, channel)?, read: 0, begun: None };
-                let frame = film.video.next_frame().map_err(|error| film.failed(&error))?;
-                let frame = frame.ok_or_else(|| film.failed(&"it has no frame"))?;
-                film.read = 1;
-                let size = frame.extent();
-                fits(size).map_err(|reason| film.failed(&reason))?;
-                let mut picture = picture(size, false, Motion::Film(film))?;
-                picture.fill(driver, size, &frame.rgba())?;
-                Ok(Some(picture))
-            }
-            Source::Stream(name) => {
-                let stream = streams.open(name).map_err(|reason| of_stream(channel, name, &reason))?;
-                let mut picture = picture(Extent::new(1, 1), true, Motion::Stream { stream, channel, seen: 0 })?;
-                picture.follow(driver)?;
-                Ok(Some(picture))
-            }
-        }
+        let content = content(channel, streams).map_err(|reason| failed(channel, number, &reason))?;
+        let Some((size, pixels, motion)) = content else { return Ok(None) };
+        let image = driver.image(size, matches!(motion, Motion::Stream(..)))?;
+        let mut picture = Self { image, channel: channel.clone(), number, motion };
+        picture.fill(driver, size, &pixels)?;
+        picture.follow(driver)?;
+        Ok(Some(picture))
     }
 
     pub fn fill(&mut self, driver: &Driver, size: Extent, pixels: &[u8]) -> Result<(), PlayError> {
-        driver.fill(&mut self.image, size, pixels, self.is_turned)?;
-        driver.make_copy(&mut self.image, self.sampling)
+        driver.fill(&mut self.image, size, pixels, self.channel.is_turned)?;
+        driver.make_copy(&mut self.image, self.channel.sampling)
     }
 
     /// Advances to the frame for a time, or the newest of a stream.
@@ -126,24 +96,24 @@ impl Picture {
     /// [`PlayError::Channel`] for a damaged video, and errors of the driver.
     pub fn go_to(&mut self, time: f32, driver: &Driver) -> Result<(), PlayError> {
         let Motion::Film(film) = &mut self.motion else { return self.follow(driver) };
-        let Some(frame) = film.go_to(time)? else { return Ok(()) };
         // A video may change its size.
-        fits(frame.extent()).map_err(|reason| film.failed(&reason))?;
-        self.fill(driver, frame.extent(), &frame.rgba())
+        let frame = film.go_to(time).and_then(|frame| {
+            frame.as_ref().map_or(Ok(()), |frame| fits(frame.extent()))?;
+            Ok(frame)
+        });
+        match frame.map_err(|reason| failed(&self.channel, self.number, &reason))? {
+            Some(frame) => self.fill(driver, frame.extent(), &frame.rgba()),
+            None => Ok(()),
+        }
     }
 
     /// Copies a stream's newest frame.
     fn follow(&mut self, driver: &Driver) -> Result<(), PlayError> {
-        let Motion::Stream { stream, seen, .. } = &self.motion else { return Ok(()) };
-        let (stream, seen) = (Rc::clone(stream), *seen);
-        stream.look();
-        stream.show(seen, |number, frame| {
-            self.fill(driver, frame.size, bytemuck::cast_slice(&frame.pixels))?;
-            if let Motion::Stream { seen, .. } = &mut self.motion {
-                *seen = number;
-            }
-            Ok(())
-        })
+        let Motion::Stream(stream, seen) = &mut self.motion else { return Ok(()) };
+        let is_new = |frame: &Rc<Texels>| seen.as_ref().is_none_or(|seen| !Rc::ptr_eq(seen, frame));
+        let Some(frame) = stream.look().filter(is_new) else { return Ok(()) };
+        *seen = Some(Rc::clone(&frame));
+        self.fill(driver, frame.size, bytemuck::cast_slice(&frame.pixels))
     }
 
     /// Waits up to `limit` for a stream's first frame.
@@ -151,20 +121,48 @@ impl Picture {
     /// # Errors
     /// [`PlayError::Channel`] with the reason if no frame arrives in time.
     pub fn wait(&self, limit: Duration) -> Result<(), PlayError> {
-        let Motion::Stream { stream, channel, .. } = &self.motion else { return Ok(()) };
-        stream.wait(limit).map_err(|reason| of_stream(*channel, stream.name(), &reason))
+        let Motion::Stream(stream, _) = &self.motion else { return Ok(()) };
+        stream.wait(limit).map_err(|reason| failed(&self.channel, self.number, &reason))
     }
 
     /// Returns the stream, if the source is one.
     pub fn stream(&self) -> Option<&Stream> {
-        if let Motion::Stream { stream, .. } = &self.motion { Some(stream) } else { None }
+        if let Motion::Stream(stream, _) = &self.motion { Some(stream) } else { None }
     }
+}
+
+/// Size and pixels, and where the next ones come from.
+type Content = (Extent, Vec<u8>, Motion);
+
+/// Returns the first picture of a source; `None` for a buffer.
+fn content(channel: &Channel, streams: &mut Streams) -> Result<Option<Content>, Box<dyn Error>> {
+    Ok(Some(match &channel.source {
+        Source::Buffer(_) => return Ok(None),
+        Source::Keyboard => (Keyboard::SIZE, Keyboard::default().pixels(), Motion::None),
+        Source::Picture(file) => {
+            let picture = decode_picture(&std::fs::read(file)?, PIXEL as u64 + 4)?;
+            let size = Extent::new(picture.width(), picture.height());
+            fits(size)?;
+            if channel.sampling.shape == TextureShape::Cube && size.width != 6 * size.height {
+                return Err(format!("size {size} is not that of a cube: six square faces side by side").into());
+            }
+            (size, picture.into_rgba8().into_raw(), Motion::None)
+        }
+        Source::Film(file) => {
+            let mut video = Video::video(file)?;
+            let frame = video.next_frame()?.ok_or("it has no frame")?;
+            fits(frame.extent())?;
+            let film = Reel { file: file.clone(), video, read: 1, begun: None };
+            (frame.extent(), frame.rgba(), Motion::Film(film))
+        }
+        Source::Stream(name) => (Extent::new(1, 1), vec![0; PIXEL], Motion::Stream(streams.open(name)?, None)),
+    }))
 }
 
 impl Reel {
     /// Returns the frame for a time, counted from the first request, if it differs from the previous one. After a jump,
     /// the video continues with its next frame, because reaching another one would mean decoding all in between.
-    fn go_to(&mut self, time: f32) -> Result<Option<Frame>, PlayError> {
+    fn go_to(&mut self, time: f32) -> Result<Option<Frame>, Box<dyn Error>> {
         let (time, period) = (f64::from(time), self.video.period().as_secs_f64());
         let mut begun = self.begun.filter(|begun| *begun <= time).unwrap_or(time);
         if (time - begun) / period > (self.read + MOST_AT_ONCE) as f64 {
@@ -174,44 +172,31 @@ impl Reel {
         // Sums of steps may be slightly too small.
         let wanted = ((time - begun) / period + 1e-3) as u64;
         if wanted.saturating_add(1) < self.read {
-            self.video = open(&self.file, self.channel)?;
-            self.read = 0;
+            (self.video, self.read) = (Video::video(&self.file)?, 0);
         }
-        let (mut newest, mut is_fresh) = (None, false);
+        let mut newest = None;
         while self.read <= wanted {
-            match self.video.next_frame() {
-                Ok(Some(frame)) => {
-                    newest = Some(frame);
-                    self.read += 1;
-                    is_fresh = false;
+            newest = match self.video.next_frame()? {
+                Some(frame) => Some(frame),
+                // It begins again, unless it turned out to have no frames.
+                None => {
+                    self.video = Video::video(&self.file)?;
+                    Some(self.video.next_frame()?.ok_or("the video has no more frames")?)
                 }
-                // Restart, unless the video turned out to have no frames.
-                Ok(None) if !is_fresh => {
-                    self.video = open(&self.file, self.channel)?;
-                    is_fresh = true;
-                }
-                Ok(None) => return Err(self.failed(&"the video has no more frames")),
-                Err(error) => return Err(self.failed(&error)),
-            }
+            };
+            self.read += 1;
         }
         Ok(newest)
     }
-
-    fn failed(&self, why: &dyn std::fmt::Display) -> PlayError {
-        failed(self.channel, &self.file, why)
-    }
 }
 
-fn open(file: &Path, channel: usize) -> Result<Video, PlayError> {
-    Video::video(file).map_err(|error| failed(channel, file, &error))
-}
-
-fn of_stream(channel: usize, name: &str, reason: &str) -> PlayError {
-    failed(channel, format!("{STREAM}{name}").as_ref(), &reason)
-}
-
-fn failed(channel: usize, file: &Path, why: &dyn std::fmt::Display) -> PlayError {
-    PlayError::Channel { channel, file: file.to_owned(), reason: why.to_string() }
+fn failed(channel: &Channel, number: usize, why: &dyn Display) -> PlayError {
+    let file = match &channel.source {
+        Source::Picture(file) | Source::Film(file) => file.clone(),
+        Source::Stream(name) => format!("{STREAM}{name}").into(),
+        Source::Buffer(_) | Source::Keyboard => PathBuf::new(),
+    };
+    PlayError::Channel { channel: number, file, reason: why.to_string() }
 }
 
 /// Checks whether a channel accepts this size.

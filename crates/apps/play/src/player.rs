@@ -61,7 +61,7 @@ impl PlayerOptions {
 ///
 /// It stays on the thread of its display, whose context must be current in every call and when it is dropped.
 pub struct Player {
-    options: PlayerOptions,
+    pub(crate) options: PlayerOptions,
     screen: Screen,
     size: Extent,
     watch: Watch,
@@ -73,8 +73,10 @@ pub struct Player {
     faults: Vec<Fault>,
     /// When the newest version was found, until it is shown.
     saved: Option<Instant>,
-    last: Option<Duration>,
-    is_drawn: bool,
+    /// Time from finding the newest version to showing its picture.
+    pub(crate) last: Option<Duration>,
+    /// There is a picture.
+    pub(crate) is_drawn: bool,
     /// Moment of the shown frame, where a pause stays.
     shown: Option<Moment>,
     /// Time of the frames.
@@ -315,11 +317,6 @@ impl Player {
         picture.ok_or_else(|| pixelferry::Error::NothingShown.into())
     }
 
-    /// Returns whether there is a picture.
-    pub const fn is_drawn(&self) -> bool {
-        self.is_drawn
-    }
-
     /// Returns whether a version is on trial.
     pub const fn is_busy(&self) -> bool {
         self.trials.is_busy()
@@ -344,15 +341,5 @@ impl Player {
     /// Sliders of the shown program, and their values.
     pub fn sliders(&mut self) -> (&[Slider], &mut [f32]) {
         (self.running.as_ref().map_or(&[], |running| &running.program.sliders), &mut self.values)
-    }
-
-    /// Time from finding the newest version to showing its picture.
-    pub const fn last(&self) -> Option<Duration> {
-        self.last
-    }
-
-    /// The played file.
-    pub fn file(&self) -> &std::path::Path {
-        &self.options.file
     }
 }

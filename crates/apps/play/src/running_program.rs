@@ -27,7 +27,7 @@ pub struct RunningProgram {
     passes: Vec<Rc<PassProgram>>,
     size: Extent,
     buffers: Vec<Option<Buffer>>,
-    pictures: Vec<(Channel, Picture)>,
+    pictures: Vec<Picture>,
 }
 
 /// A buffer: the previous output of its pass, and room for the next.
@@ -50,24 +50,19 @@ impl RunningProgram {
         streams: &mut Streams,
     ) -> Result<Self, PlayError> {
         let mut passes: Vec<Rc<PassProgram>> = Vec::new();
+        let key = |pass: &Pass| (pass.text.clone(), pass.fragment.vertex.clone(), pass.channels.clone());
         for (at, pass) in program.passes.iter().enumerate() {
-            let is_same = |other: &&Pass| {
-                let own = (&other.text, &other.fragment.vertex, &other.channels);
-                own == (&pass.text, &pass.fragment.vertex, &pass.channels)
-            };
-            let before = at.checked_sub(1).and_then(|at| program.passes.get(at)).filter(is_same);
-            match before.and(passes.last()) {
-                Some(same) => passes.push(Rc::clone(same)),
-                None => passes.push(Rc::new(driver.build(pass, vouched)?)),
-            }
+            let before = at.checked_sub(1).filter(|before| key(&program.passes[*before]) == key(pass));
+            passes.push(match before.and(passes.last()) {
+                Some(same) => Rc::clone(same),
+                None => Rc::new(driver.build(pass, vouched)?),
+            });
         }
-        let mut pictures: Vec<(Channel, Picture)> = Vec::new();
+        let mut pictures: Vec<Picture> = Vec::new();
         for (number, channel) in program.passes.iter().flat_map(|pass| (0..).zip(&pass.channels)) {
-            if let Some(channel) = channel
-                && !pictures.iter().any(|(known, _)| known == channel)
-                && let Some(picture) = Picture::open(channel, number, driver, streams)?
-            {
-                pictures.push((channel.clone(), picture));
+            let new = channel.as_ref().filter(|channel| !pictures.iter().any(|known| known.channel == **channel));
+            if let Some(channel) = new {
+                pictures.extend(Picture::open(channel, number, driver, streams)?);
             }
         }
         Ok(Self { program, driver: driver.clone(), passes, size, buffers: Vec::new(), pictures })
@@ -86,12 +81,9 @@ impl RunningProgram {
             let of = |buffer: &Buffer| (buffer.newest.size, buffer.newest.is_float);
             running.buffers.iter().map(|buffer| buffer.as_ref().map(of)).collect::<Vec<_>>()
         };
-        if self.buffers.is_empty() {
-            return true;
-        }
         match from.filter(|from| has(from) == has(self) && from.size == self.size) {
             Some(from) => self.buffers = from.buffers,
-            None => return false,
+            None => return self.buffers.is_empty(),
         }
         true
     }
@@ -108,7 +100,7 @@ impl RunningProgram {
     /// [`PlayError::Channel`] if no frame of a stream arrives in time.
     pub fn wait_for_streams(&self, limit: Duration) -> Result<(), PlayError> {
         let until = Instant::now() + limit;
-        for (_, picture) in &self.pictures {
+        for picture in &self.pictures {
             picture.wait(until.saturating_duration_since(Instant::now()))?;
         }
         Ok(())
@@ -116,13 +108,13 @@ impl RunningProgram {
 
     /// Returns the streams that channels read, each with a message, which is empty while frames arrive.
     pub fn streams(&self) -> Vec<(String, String)> {
-        let streams = self.pictures.iter().filter_map(|(_, picture)| picture.stream());
+        let streams = self.pictures.iter().filter_map(Picture::stream);
         streams.map(|stream| (stream.name().to_owned(), stream.said())).collect()
     }
 
     /// Returns whether a channel reads the keyboard.
     pub fn reads_keyboard(&self) -> bool {
-        self.pictures.iter().any(|(channel, _)| channel.source == Source::Keyboard)
+        self.pictures.iter().any(|picture| picture.channel.source == Source::Keyboard)
     }
 
     /// Shows the keys to the channels that read them.
@@ -130,8 +122,8 @@ impl RunningProgram {
     /// # Errors
     /// Errors of the driver.
     pub fn fill_keyboard(&mut self, keyboard: &Keyboard) -> Result<(), PlayError> {
-        let mut pictures = self.pictures.iter_mut().filter(|(channel, _)| channel.source == Source::Keyboard);
-        pictures.try_for_each(|(_, picture)| picture.fill(&self.driver, Keyboard::SIZE, &keyboard.pixels()))
+        let mut pictures = self.pictures.iter_mut().filter(|picture| picture.channel.source == Source::Keyboard);
+        pictures.try_for_each(|picture| picture.fill(&self.driver, Keyboard::SIZE, &keyboard.pixels()))
     }
 
     /// Computes the buffers of a frame.
@@ -139,7 +131,7 @@ impl RunningProgram {
     /// # Errors
     /// Errors of a pass, and [`PlayError::Channel`] for a video.
     pub fn compute_buffers(&mut self, now: FrameValues<'_>) -> Result<(), PlayError> {
-        for (_, picture) in &mut self.pictures {
+        for picture in &mut self.pictures {
             picture.go_to(now.0.time, &self.driver)?;
         }
         self.launch_buffers(now)
@@ -273,7 +265,7 @@ impl RunningProgram {
         if let Source::Buffer(of) = channel.source {
             return Some(&self.buffers.get(of)?.as_ref()?.newest);
         }
-        self.pictures.iter().find(|(known, _)| known == channel).map(|(_, picture)| &picture.image)
+        Some(&self.pictures.iter().find(|picture| picture.channel == *channel)?.image)
     }
 }
 

@@ -2,22 +2,17 @@
 
 use pixelferry::stream::StreamFrame;
 use pixelferry::{Extent, SurfaceDesc};
-use pixelferry_view::{ReadError, StreamNews, StreamTap, Texels};
+pub use pixelferry_view::Texels;
+use pixelferry_view::{ReadError, StreamNews, StreamTap};
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// A stream. Problems with its publisher become messages and end nothing: the last frame stays.
 pub struct Stream {
     tap: StreamTap<Texels>,
-    newest: RefCell<Newest>,
-}
-
-#[derive(Default)]
-struct Newest {
-    frame: Option<Texels>,
-    /// Number of received frames.
-    number: u64,
-    said: String,
+    /// The newest frame, and a message, which is empty while frames arrive.
+    newest: RefCell<(Option<Rc<Texels>>, String)>,
 }
 
 impl Stream {
@@ -43,14 +38,10 @@ impl Stream {
         self.tap.name()
     }
 
-    /// Takes a new frame or message, without waiting.
-    pub fn look(&self) {
-        let StreamNews { frame, said } = self.tap.take();
-        let newest = &mut *self.newest.borrow_mut();
-        newest.said = said.unwrap_or_else(|| std::mem::take(&mut newest.said));
-        if let Some(frame) = frame {
-            newest.take(frame);
-        }
+    /// Takes a new frame or message without waiting, and returns the newest frame.
+    pub fn look(&self) -> Option<Rc<Texels>> {
+        self.put(self.tap.take());
+        self.newest.borrow().0.clone()
     }
 
     /// Waits up to `limit` for the first frame.
@@ -58,37 +49,28 @@ impl Stream {
     /// # Errors
     /// The reason if no frame arrives in time.
     pub fn wait(&self, limit: Duration) -> Result<(), String> {
-        let newest = &mut *self.newest.borrow_mut();
-        if newest.frame.is_none() {
-            newest.take(self.tap.first(limit));
+        if self.newest.borrow().0.is_none() {
+            self.put(StreamNews { frame: Some(self.tap.first(limit)), said: None });
         }
-        newest.frame.as_ref().map(|_| ()).ok_or_else(|| newest.said.clone())
-    }
-
-    /// Calls `show` with the newest frame and its number, if that number differs from `seen`.
-    ///
-    /// # Errors
-    /// Those of `show`.
-    pub fn show<E>(&self, seen: u64, show: impl FnOnce(u64, &Texels) -> Result<(), E>) -> Result<(), E> {
-        match &*self.newest.borrow() {
-            Newest { frame: Some(frame), number, .. } if *number != seen => show(*number, frame),
-            _ => Ok(()),
-        }
+        self.newest.borrow().0.as_ref().map(|_| ()).ok_or_else(|| self.said())
     }
 
     /// Message about the stream; empty while frames arrive.
     pub fn said(&self) -> String {
-        self.newest.borrow().said.clone()
+        self.newest.borrow().1.clone()
     }
-}
 
-impl Newest {
-    fn take(&mut self, frame: Result<Texels, ReadError>) {
-        match frame {
-            Ok(frame) => (self.frame, self.number, self.said) = (Some(frame), self.number + 1, String::new()),
+    fn put(&self, StreamNews { frame, said }: StreamNews<Texels>) {
+        let (newest, last) = &mut *self.newest.borrow_mut();
+        *last = match frame {
+            Some(Ok(frame)) => {
+                *newest = Some(Rc::new(frame));
+                String::new()
+            }
             // The caller adds the stream's name.
-            Err(ReadError::Stream { reason, .. }) => self.said = reason,
-            Err(other) => self.said = other.to_string(),
-        }
+            Some(Err(ReadError::Stream { reason, .. })) => reason,
+            Some(Err(other)) => other.to_string(),
+            None => said.unwrap_or_else(|| std::mem::take(last)),
+        };
     }
 }

@@ -1,12 +1,13 @@
 //! Replaces `stream` on systems without streams.
 
 use pixelferry::Extent;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// A stream, which cannot be published on this system.
 pub enum Stream {}
 
-/// A frame of [`Stream::show`].
+/// A frame of [`Stream::look`].
 pub struct Texels {
     pub size: Extent,
     pub pixels: Vec<[f32; 4]>,
@@ -25,15 +26,11 @@ impl Stream {
         match *self {}
     }
 
-    pub fn look(&self) {
+    pub fn look(&self) -> Option<Rc<Texels>> {
         match *self {}
     }
 
     pub fn wait(&self, _: Duration) -> Result<(), String> {
-        match *self {}
-    }
-
-    pub fn show<E>(&self, _: u64, _: impl FnOnce(u64, &Texels) -> Result<(), E>) -> Result<(), E> {
         match *self {}
     }
 

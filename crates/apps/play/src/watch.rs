@@ -7,19 +7,18 @@ use std::time::{Duration, Instant, SystemTime};
 /// Polling interval.
 const OFTEN: Duration = Duration::from_millis(20);
 
-type Stamp = Option<(SystemTime, u64)>;
-
 /// Detects changes of files.
 #[derive(Debug)]
 pub struct Watch {
-    files: Vec<(Stamp, PathBuf)>,
+    files: Vec<PathBuf>,
+    known: Vec<Option<(SystemTime, u64)>>,
     looked: Instant,
 }
 
 impl Watch {
     /// Starts with the files' current state; they may be missing.
-    pub fn new(files: impl IntoIterator<Item = PathBuf>) -> Self {
-        Self { files: files.into_iter().map(|file| (stamp(&file), file)).collect(), looked: Instant::now() }
+    pub fn new(files: Vec<PathBuf>) -> Self {
+        Self { known: stamps(&files), files, looked: Instant::now() }
     }
 
     /// Returns whether a file has changed since the last poll; polls at most once per interval.
@@ -28,17 +27,14 @@ impl Watch {
             return false;
         }
         self.looked = Instant::now();
-        let mut has_changed = false;
-        for (known, file) in &mut self.files {
-            let now = stamp(file);
-            has_changed |= now != *known;
-            *known = now;
-        }
+        let now = stamps(&self.files);
+        let has_changed = now != self.known;
+        self.known = now;
         has_changed
     }
 }
 
-fn stamp(file: &PathBuf) -> Stamp {
-    let found = fs::metadata(file).ok()?;
-    Some((found.modified().ok()?, found.len()))
+fn stamps(files: &[PathBuf]) -> Vec<Option<(SystemTime, u64)>> {
+    let found = files.iter().map(|file| fs::metadata(file).ok());
+    found.map(|found| found.and_then(|found| Some((found.modified().ok()?, found.len())))).collect()
 }

@@ -1,11 +1,10 @@
 //! Plays a file in a window.
 
 use crate::error::{PlayError, lines};
-use crate::keys::{KeyAction, deed};
 use crate::panel::{Panel, PanelContent};
 use crate::pass::TextVoucher;
 use crate::player::{Player, PlayerOptions};
-use egui_winit::winit::event::{ElementState, KeyEvent, MouseButton, WindowEvent};
+use egui_winit::winit::event::{KeyEvent, MouseButton, WindowEvent};
 use pixelferry::api::gl::{Flow, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::{Display, DrawOptions, Extent, save_rgba8};
 use pixelferry_media::record::Recorder;
@@ -60,29 +59,38 @@ struct PlayWindow {
     /// Number of frames to compute during a pause, and whether to recompute the current one.
     steps: u32,
     comes_again: bool,
-    /// Frame rate over the last half second.
-    rate: Rate,
+    /// Frame rate over the last half second, and the frames since.
+    rate: f32,
+    frames: u32,
+    since: Instant,
     /// Streams with the last message of each.
     streams: Vec<(String, String)>,
 }
 
-#[derive(Default)]
-struct Rate {
-    since: Option<Instant>,
-    frames: u32,
-    shown: f32,
+/// A key by what it types or by name, with help text and action.
+type KeyRow = (&'static str, &'static str, fn(&mut PlayWindow));
+
+const KEYS: [KeyRow; 6] = [
+    ("Space", "pause; again to continue", |window| window.player.clock.toggle()),
+    (".", "next frame, during a pause", |window| window.steps += u32::from(window.player.clock.is_halted())),
+    ("r", "restart: time, frames and buffers", PlayWindow::rewind),
+    ("0", "reset the sliders", PlayWindow::reset),
+    ("s", "save the picture beside the shader", PlayWindow::save),
+    ("F1", "show or hide the panel", |window| window.panel.is_shown = !window.panel.is_shown),
+];
+
+/// Formats the keys as lines of text.
+pub fn keys() -> String {
+    let name = |key: &str| if key.len() == 1 { key.to_uppercase() } else { key.to_owned() };
+    KEYS.iter().map(|(key, about, _)| format!("  {:5}  {about}\n", name(key))).collect::<String>()
+        + "  Escape closes; dragging with a mouse button moves iMouse;\n  \
+         with Ctrl if the shader reads the keyboard"
 }
 
-impl Rate {
-    fn count(&mut self) {
-        let since = *self.since.get_or_insert_with(Instant::now);
-        self.frames += 1;
-        let passed = since.elapsed().as_secs_f32();
-        if passed > 0.5 {
-            self.shown = self.frames as f32 / passed;
-            (self.since, self.frames) = (Some(Instant::now()), 0);
-        }
-    }
+/// Returns the action of a key.
+fn action(key: &str) -> Option<fn(&mut PlayWindow)> {
+    let key = if key == " " { "Space" } else { key };
+    KEYS.iter().find(|(name, ..)| name.eq_ignore_ascii_case(key)).map(|(.., action)| *action)
 }
 
 /// Prints to standard error, and ignores failures.
@@ -91,50 +99,50 @@ fn tell(text: &str) {
 }
 
 impl PlayWindow {
-    fn key(&mut self, deed: KeyAction) {
-        match deed {
-            KeyAction::Pause => self.player.clock.toggle(),
-            KeyAction::Step => self.steps += u32::from(self.player.clock.is_halted()),
-            KeyAction::Rewind => {
-                self.player.rewind();
-                self.comes_again = true;
-            }
-            KeyAction::Panel => self.panel.is_shown = !self.panel.is_shown,
-            KeyAction::Reset => {
-                let (sliders, values) = self.player.sliders();
-                values.iter_mut().zip(sliders).for_each(|(value, slider)| *value = slider.value);
-                self.comes_again = true;
-            }
-            KeyAction::Save => {
-                let file = self.player.file().with_extension("png");
-                match self.player.picture().and_then(|picture| Ok(save_rgba8(picture, &file)?)) {
-                    Ok(()) => tell(&format!("saved {}", file.display())),
-                    Err(error) => tell(&error.to_string()),
-                }
-            }
+    fn rewind(&mut self) {
+        self.player.rewind();
+        self.comes_again = true;
+    }
+
+    fn reset(&mut self) {
+        let (sliders, values) = self.player.sliders();
+        values.iter_mut().zip(sliders).for_each(|(value, slider)| *value = slider.value);
+        self.comes_again = true;
+    }
+
+    fn save(&mut self) {
+        let file = self.player.options.file.with_extension("png");
+        match self.player.picture().and_then(|picture| Ok(save_rgba8(picture, &file)?)) {
+            Ok(()) => tell(&format!("saved {}", file.display())),
+            Err(error) => tell(&error.to_string()),
         }
     }
 
-    fn line(&self) -> String {
+    /// Counts a frame, and describes time and frame rate.
+    fn line(&mut self) -> String {
+        self.frames += 1;
+        let passed = self.since.elapsed().as_secs_f32();
+        if passed > 0.5 {
+            (self.rate, self.frames, self.since) = (self.frames as f32 / passed, 0, Instant::now());
+        }
         let now = self.player.clock.now();
         let state = match (self.player.clock.is_halted(), self.player.is_busy()) {
-            (_, true) => ", trying".to_owned(),
-            (true, _) => ", halted".to_owned(),
-            _ => format!(", {:.0} a second", self.rate.shown),
+            (_, true) => "trying".to_owned(),
+            (true, _) => "halted".to_owned(),
+            _ => format!("{:.0} a second", self.rate),
         };
-        format!("{:.2} s, frame {}{state}", now.time, now.frame)
+        format!("{:.2} s, frame {}, {state}", now.time, now.frame)
     }
 
     /// Prints new messages of streams once, and returns the current ones.
     fn listen(&mut self) -> Vec<String> {
+        let line = |(name, said): &(String, String)| {
+            format!("stream {name:?}: {}", if said.is_empty() { "receiving frames" } else { said })
+        };
         let now = self.player.streams();
-        let line = |(name, said): &(String, String)| format!("stream {name:?}: {said}");
         for stream in now.iter().filter(|stream| !self.streams.contains(stream)) {
-            let was_said = self.streams.iter().any(|(name, said)| *name == stream.0 && !said.is_empty());
-            match stream.1.is_empty() {
-                false => tell(&line(stream)),
-                true if was_said => tell(&format!("stream {:?}: receiving frames", stream.0)),
-                true => {}
+            if !stream.1.is_empty() || self.streams.iter().any(|(name, _)| *name == stream.0) {
+                tell(&line(stream));
             }
         }
         self.streams = now;
@@ -143,9 +151,9 @@ impl PlayWindow {
 
     /// Computes the pointer's position in pixels from the bottom left, as Shadertoy counts.
     fn point(&mut self, size: Extent) {
-        let [x, y] = [self.pointer[0], size.height as f32 - self.pointer[1]];
         if self.is_down {
-            (self.player.mouse[0], self.player.mouse[1]) = (x, y);
+            let [.., from_x, from_y] = self.player.mouse;
+            self.player.mouse = [self.pointer[0], size.height as f32 - self.pointer[1], from_x, from_y];
             self.comes_again = true;
         }
     }
@@ -181,10 +189,20 @@ impl WindowApp for App {
         let (context, screen) = (panel.context().clone(), window.window().as_ref());
         let input = egui_winit::State::new(context, egui::ViewportId::ROOT, screen, Some(scale), None, Some(most));
         tell(&format!("computed by {}", player.device()));
-        let (pointer, is_down, steps, comes_again) = ([0.0; 2], false, 0, false);
-        let (rate, streams) = (Rate::default(), Vec::new());
-        let shown = PlayWindow { player, panel, painter, input, pointer, is_down, steps, comes_again, rate, streams };
-        self.shown = Some(shown);
+        self.shown = Some(PlayWindow {
+            player,
+            panel,
+            painter,
+            input,
+            pointer: [0.0; 2],
+            is_down: false,
+            steps: 0,
+            comes_again: false,
+            rate: 0.0,
+            frames: 0,
+            since: Instant::now(),
+            streams: Vec::new(),
+        });
         Ok(())
     }
 
@@ -202,25 +220,20 @@ impl WindowApp for App {
                 shown.pointer = [position.x as f32, position.y as f32];
                 shown.point(window.size());
             }
-            WindowEvent::MouseInput { state: ElementState::Pressed, button: MouseButton::Left, .. }
-                if !shown.panel.has_pointer() =>
-            {
-                shown.press(window.size());
-            }
-            WindowEvent::MouseInput { state: ElementState::Released, button: MouseButton::Left, .. }
-                if shown.is_down =>
-            {
-                shown.release();
-            }
+            WindowEvent::MouseInput { state, button: MouseButton::Left, .. } => match state.is_pressed() {
+                true if !shown.panel.has_pointer() => shown.press(window.size()),
+                false if shown.is_down => shown.release(),
+                _ => {}
+            },
             WindowEvent::KeyboardInput { event: KeyEvent { logical_key, state, .. }, .. }
                 if !shown.panel.context().wants_keyboard_input() =>
             {
-                let (key, is_down) = (pixelferry_view::name_of(logical_key), *state == ElementState::Pressed);
+                let (key, is_down) = (pixelferry_view::name_of(logical_key), state.is_pressed());
                 let has_ctrl = shown.panel.context().input(|input| input.modifiers.ctrl);
                 if shown.player.reads_keyboard() && !(is_down && has_ctrl) {
                     shown.player.keyboard.press(&key, is_down);
-                } else if let (Some(deed), true) = (deed(&key), is_down) {
-                    shown.key(deed);
+                } else if let (Some(action), true) = (action(&key), is_down) {
+                    action(shown);
                 }
             }
             _ => {}
@@ -234,7 +247,7 @@ impl WindowApp for App {
             let faults = shown.player.faults();
             if !faults.is_empty() && faults != before {
                 tell(&lines(faults));
-            } else if let Some(last) = shown.player.last().filter(|_| faults.is_empty()) {
+            } else if let Some(last) = shown.player.last.filter(|_| faults.is_empty()) {
                 tell(&format!("shown after {:.0} ms", last.as_secs_f64() * 1e3));
             }
         }
@@ -251,10 +264,7 @@ impl WindowApp for App {
         // As in Shadertoy, this is positive only in the first frame of a press.
         let [x, y, from_x, from_y] = shown.player.mouse;
         shown.player.mouse = [x, y, from_x, -from_y.abs()];
-        shown.rate.count();
-        let line = shown.line();
-        let said = shown.listen();
-        let size = window.size();
+        let (line, said, size) = (shown.line(), shown.listen(), window.size());
         let faults = shown.player.faults().to_vec();
         let before: Vec<f32> = shown.player.sliders().1.to_vec();
         let (sliders, values) = shown.player.sliders();
@@ -263,14 +273,14 @@ impl WindowApp for App {
         shown.input.handle_platform_output(window.window(), platform);
         // A moved slider must take effect during a pause, too.
         shown.comes_again |= halted && shown.player.sliders().1 != before;
-        if shown.player.is_drawn() {
+        if shown.player.is_drawn {
             let surface = shown.player.shown()?;
             window.display().draw(surface, Viewport::full(size.width, size.height), DrawOptions::default())?;
         } else {
             window.display().clear(BEHIND)?;
         }
         if let Some(recorder) = &mut self.recorder
-            && shown.player.is_drawn()
+            && shown.player.is_drawn
             && (is_another || recorder.step().is_none())
         {
             recorder.frame(window.display(), size)?;
@@ -293,4 +303,11 @@ impl WindowApp for App {
         }
         self.shown = None;
     }
+}
+
+#[test]
+fn keys_are_found_by_what_they_type() {
+    let at = |key: &str| action(key).map(|action| KEYS.iter().position(|(.., own)| std::ptr::fn_addr_eq(*own, action)));
+    assert_eq!([" ", ".", "R", "f1"].map(at), [Some(Some(0)), Some(Some(1)), Some(Some(2)), Some(Some(5))]);
+    assert!(at("x").is_none() && KEYS.iter().all(|(_, about, _)| keys().contains(about)));
 }

@@ -5,6 +5,7 @@
 mod cases;
 mod channels;
 mod faults;
+mod isf_reasons;
 mod mutated;
 mod rivals;
 mod shadertoy;

@@ -1,6 +1,7 @@
 //! Texts of Shadertoy's beside WebGL2 in Chromium, which runs them as Shadertoy does: the same frame of each text in `examples/play`,
 //! drawn by ANGLE on Mesa's OpenGL ES.
 
+use crate::suite::isf_reasons::REASONS;
 use crate::suite::shadertoy::BARE;
 use crate::suite::worked::worked;
 use crate::suite::{folder, opened, options};
@@ -18,11 +19,16 @@ const MOUSE: [f32; 4] = [200.0, 100.0, 180.0, -90.0];
 /// Most of the mean difference, in 255ths.
 const MOST: f64 = 0.02;
 
+/// The same of texts of others.
+const MOST_OF_FOLDERS: f64 = 0.2;
+
 /// Texts of this folder with this ending that are no buffers.
 fn texts(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let is_text =
-        |path: &PathBuf| path.extension().is_some_and(|e| e == ending) && path.with_extension("").extension().is_none();
+    let is_text = |path: &PathBuf| {
+        path.extension().is_some_and(|e| e == ending)
+            && (ending == "fs" || path.with_extension("").extension().is_none())
+    };
     let mut texts: Vec<_> = entries.filter(is_text).collect();
     texts.sort();
     texts
@@ -192,20 +198,48 @@ fn isf_modules(folder: &Path) -> Value {
     modules.into()
 }
 
-/// A row of the table.
-fn row(name: &str, ours: Result<Vec<u8>, String>, theirs: Result<Vec<u8>, String>) {
-    let first = |said: String| said.chars().take(90).collect::<String>().replace('\n', " ");
+type RowPicture = Result<Vec<u8>, String>;
+
+/// Prints a row of the table. Returns whether the pictures agree, unless there is only one.
+fn row(name: &str, ours: &RowPicture, theirs: &RowPicture) -> Option<bool> {
+    let first = |said: &str| said.chars().take(90).collect::<String>().replace('\n', " ");
     match (ours, theirs) {
         (Ok(ours), Ok(theirs)) => {
-            let (mean, max, share) = difference(&ours, &theirs);
+            let (mean, max, share) = difference(ours, theirs);
             let is_constant = |rows: &[u8]| rows.chunks_exact(3).all(|pixel| pixel == &rows[..3]);
-            let remark = if is_constant(&ours) && !is_constant(&theirs) { "one colour" } else { "" };
+            let remark = if is_constant(ours) && !is_constant(theirs) { "one colour" } else { "" };
             println!("| {name} | {mean:.4} | {max} | {:.2} % | {remark} |", 100.0 * share);
+            return Some(mean <= MOST_OF_FOLDERS);
         }
         (Err(ours), Ok(_)) => println!("| {name} | | | | refused: {} |", first(ours)),
         (Ok(_), Err(theirs)) => println!("| {name} | | | | the browser refuses: {} |", first(theirs)),
         (Err(ours), Err(_)) => println!("| {name} | | | | both refuse: {} |", first(ours)),
     }
+    None
+}
+
+/// Both pictures of a text of ISF, after changes of the text and of the page.
+fn isf_pictures(file: &Path, program: &str, more: &Value, change: (&str, &[(&str, &str)])) -> Option<[RowPicture; 2]> {
+    let read = |ending: &str| {
+        let text = std::fs::read(file.with_extension(ending)).ok()?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        Some(change.1.iter().fold(text, |text, (from, to)| text.replace(from, to)))
+    };
+    let [fragment, vertex] = ["fs", "vs"].map(read);
+    let mut own = file.to_owned();
+    if !change.1.is_empty() {
+        own = file.with_file_name("changed").join(file.file_name().unwrap());
+        std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+        std::fs::copy(file.with_file_name("picture.png"), own.with_file_name("picture.png")).unwrap();
+        std::fs::write(&own, fragment.as_ref().unwrap()).unwrap();
+        vertex.iter().for_each(|vertex| std::fs::write(own.with_extension("vs"), vertex).unwrap());
+    }
+    let mut played = played(&own)?;
+    let ours = played.as_mut().map(rows).map_err(|error| error.to_string());
+    let (mut more, page) = (more.clone(), json!({ "fragment": fragment, "vertex": vertex }));
+    more["change"] = change.0.into();
+    let theirs = on_page(program, include_str!("isf.html"), &more, &[page]).and_then(|mut drawn| drawn.1.remove(0));
+    Some([ours, theirs])
 }
 
 /// `PIXELFERRY_TEXTS=FOLDER cargo test -p pixelferry-play of_a_folder -- --ignored --nocapture` compares the texts of a folder, whatever
@@ -223,7 +257,7 @@ fn texts_of_a_folder_beside_a_browser() {
         let Some(mut played) = played(&file) else { return };
         let page = passes(&file, played.as_mut().ok());
         let ours = played.as_mut().map(rows).map_err(|error| error.to_string());
-        row(&name(&file), ours, one(drawn(&program, &[page])));
+        row(&name(&file), &ours, &one(drawn(&program, &[page])));
     }
     let Some(modules) = std::env::var_os("PIXELFERRY_ISF_JS").map(|folder| isf_modules(Path::new(&folder))) else {
         return;
@@ -233,13 +267,28 @@ fn texts_of_a_folder_beside_a_browser() {
     });
     picture.save(folder.join("picture.png")).unwrap();
     let more = json!({ "modules": modules, "picture": hex(&picture) });
+    let (mut agree, mut explained, mut others) = (0, 0, Vec::new());
     for file in texts(&folder, "fs") {
-        let Some(mut played) = played(&file) else { return };
-        let ours = played.as_mut().map(rows).map_err(|error| error.to_string());
-        let text = |ending: &str| {
-            std::fs::read(file.with_extension(ending)).map(|text| String::from_utf8_lossy(&text).into_owned()).ok()
-        };
-        let page = json!({ "fragment": text("fs"), "vertex": text("vs") });
-        row(&name(&file), ours, one(on_page(&program, include_str!("isf.html"), &more, &[page])));
+        let Some([ours, theirs]) = isf_pictures(&file, &program, &more, ("", &[])) else { return };
+        let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
+        match row(&name(&file), &ours, &theirs) {
+            Some(false) => {}
+            is_same => {
+                agree += u32::from(is_same.is_some());
+                continue;
+            }
+        }
+        let reason = REASONS.iter().find(|reason| reason.files.contains(&&*stem));
+        let experiment = reason.and_then(|of| isf_pictures(&file, &program, &more, (of.page, of.replaced)));
+        match reason.zip(experiment) {
+            Some((of, [ours, theirs]))
+                if row(&format!("- {stem}: {}", of.reasons.join("; ")), &ours, &theirs) == Some(true) =>
+            {
+                explained += 1;
+            }
+            _ => others.push(stem),
+        }
     }
+    println!("{agree} agree, {explained} rows with a reason, {} without: {others:?}", others.len());
+    assert!(others.is_empty());
 }
