@@ -51,24 +51,22 @@ impl Driver {
                 built => Ok(PassProgram::Kernel(built?)),
             },
             Self::Fragments(gl) => {
-                let (own, triangle) = (pass.fragment.vertex.as_ref(), (TRIANGLE.to_owned(), pass.origin.clone()));
-                let (vertices, origin) = own.unwrap_or(&triangle);
+                let own = pass.fragment.vertex.as_ref();
+                let (vertices, origin) = own.map_or((TRIANGLE, &pass.origin), |(text, origin)| (text, origin));
+                let fault = |is_vertex: bool, log: String| {
+                    let (origin, text) = if is_vertex { (origin, vertices) } else { (&pass.origin, &*pass.text) };
+                    PlayError::Faults(origin.faults(&log.replace(COLOUR[1], COLOUR[0]), text))
+                };
+                let has_levels = pass.channels.iter().flatten().any(|channel| channel.sampling.has_levels);
+                let rival = as_compute(&pass.text).filter(|_| own.is_none() && gl.has_rivals(has_levels));
                 let mut first = None;
                 for version in gl.versions(pass.fragment.is_strict) {
                     let stages = [vertices, &pass.text].map(|text| format!("{version}{text}"));
-                    let program = gl.program([&stages[0], &stages[1]], own.is_some(), |is_vertex, log| {
-                        let (origin, text) = if is_vertex { (origin, vertices) } else { (&pass.origin, &pass.text) };
-                        PlayError::Faults(origin.faults(&log.replace(COLOUR[1], COLOUR[0]), text))
-                    });
-                    match program {
+                    match gl.program([&stages[0], &stages[1]], own.is_some(), fault) {
                         Err(PlayError::Faults(faults)) => first = first.or(Some(faults)),
                         built => {
                             let mut program = built?;
-                            let has_levels = pass.channels.iter().flatten().any(|channel| channel.sampling.has_levels);
-                            let is_wanted = own.is_none() && gl.has_rivals(has_levels);
-                            if let Some(text) = as_compute(&pass.text).filter(|_| is_wanted) {
-                                gl.add_rival(&mut program, &text);
-                            }
+                            rival.iter().for_each(|text| gl.add_rival(&mut program, text));
                             return Ok(PassProgram::Fragment(program));
                         }
                     }
@@ -104,14 +102,14 @@ impl Driver {
         if image.size != size {
             *image = self.image(size, image.is_float)?;
         }
-        match (self, &mut image.memory) {
-            (Self::Fragments(gl), ImageMemory::Fragments(texture)) => {
+        match &mut image.memory {
+            ImageMemory::Fragments(texture) if is_turned => texture.fill(pixels),
+            ImageMemory::Fragments(texture) => {
                 let row = (pixels.len() / size.height.max(1) as usize).max(1);
-                let rows = || pixels.chunks(row).rev().flatten().copied().collect::<Vec<_>>();
-                if is_turned { gl.fill(texture, pixels) } else { gl.fill(texture, &rows()) }
+                texture.fill(&pixels.chunks(row).rev().flatten().copied().collect::<Vec<_>>())
             }
-            (_, ImageMemory::Kernels(memory)) if image.is_float => Ok(memory.write(0, pixels)?),
-            (_, ImageMemory::Kernels(memory)) => {
+            ImageMemory::Kernels(memory) if image.is_float => Ok(memory.write(0, pixels)?),
+            ImageMemory::Kernels(memory) => {
                 // In parts: a copy with all pixels as floats would be large.
                 for (n, some) in pixels.chunks(PART).enumerate() {
                     let floats: Vec<f32> = some.iter().map(|part| f32::from(*part) / 255.0).collect();
@@ -119,19 +117,18 @@ impl Driver {
                 }
                 Ok(())
             }
-            _ => Ok(()),
         }
     }
+}
 
+impl Image {
     /// Copies a texture to the shape in which shaders read it, if it has one.
     ///
     /// # Errors
     /// Errors of OpenGL.
-    pub fn make_copy(&self, image: &mut Image, sampling: SamplerState) -> Result<(), PlayError> {
-        match (self, &mut image.memory) {
-            (Self::Fragments(gl), ImageMemory::Fragments(texture)) if sampling.needs_copy() => {
-                gl.make_copy(texture, sampling.shape)
-            }
+    pub fn make_copy(&mut self, sampling: SamplerState) -> Result<(), PlayError> {
+        match &mut self.memory {
+            ImageMemory::Fragments(texture) if sampling.needs_copy() => texture.make_copy(sampling.shape),
             _ => Ok(()),
         }
     }

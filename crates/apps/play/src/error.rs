@@ -57,25 +57,13 @@ pub enum PlayError {
         /// Error of the system.
         source: io::Error,
     },
-    /// The file's extension belongs to no supported language.
-    #[error("{}: unknown file name extension; it selects the language: use one of {endings}", file.display())]
-    Ending {
+    /// The file's extension belongs to no supported language, or the backend does not run it.
+    #[error("{}: {reason}", file.display())]
+    Language {
         /// The file.
         file: PathBuf,
-        /// The supported extensions.
-        endings: String,
-    },
-    /// The backend does not support the language.
-    #[error("{}: the backend '{backend}' does not run {language}; use {others}", file.display())]
-    Backend {
-        /// The file.
-        file: PathBuf,
-        /// Its language.
-        language: &'static str,
-        /// The requested backend.
-        backend: &'static str,
-        /// Backends that run the language.
-        others: String,
+        /// What is wrong, and what is supported.
+        reason: String,
     },
     /// The shader is invalid, or its trial run failed.
     #[error("{}", lines(.0))]

@@ -49,6 +49,7 @@ pub struct SamplerState {
 
 /// A texture of four bytes or floats per pixel, bottom row first. Shaders can draw into it.
 pub struct Texture {
+    gl: Gl,
     target: Box<OffscreenTarget>,
     /// A copy with another shape or with smaller levels, once it was needed.
     copy: Option<OwnedObject<glow::Texture>>,
@@ -61,11 +62,57 @@ impl Texture {
     }
 
     /// Returns the texture as a surface, which must be dropped before the texture.
-    pub fn surface(&self, gl: &Gl) -> Result<Surface, PlayError> {
+    pub fn surface(&self) -> Result<Surface, PlayError> {
         let (width, height) = self.target.size();
         let named = EngineTexture::new(self.target.texture().0.get(), Extent::new(width, height));
         // SAFETY: the texture belongs to this crate alone, and the caller drops the surface first.
-        Ok(unsafe { gl.0.engine_image(named, self.target.format()) }?)
+        Ok(unsafe { self.gl.0.engine_image(named, self.target.format()) }?)
+    }
+
+    /// Replaces all pixels, bottom row first.
+    pub fn fill(&self, pixels: &[u8]) -> Result<(), PlayError> {
+        let (width, height) = self.target.size();
+        let view = ImageView::packed(Extent::new(width, height), self.target.format(), 1, 0, false)?;
+        let mut surface = self.surface()?;
+        Ok(surface.upload(&SurfacePart::full(surface.desc()), pixels, &View::Image(view))?)
+    }
+
+    /// Copies the pixels to a texture of this shape with smaller levels, from which shaders read them.
+    pub fn make_copy(&mut self, shape: TextureShape) -> Result<(), PlayError> {
+        let (gl, to, (width, height)) = (self.gl.0.gl(), shape as u32, self.target.size());
+        let (width, side) = (width as i32, height as i32);
+        let (format, kind) = match self.target.format() {
+            PixelFormat::Rgba8 => (glow::RGBA8, glow::UNSIGNED_BYTE),
+            _ => (glow::RGBA32F, glow::FLOAT),
+        };
+        self.target.bind()?;
+        let copied = self.gl.0.checked("shader", || {
+            // SAFETY: the context is current, and the texture's framebuffer is bound for reading.
+            unsafe {
+                if self.copy.is_none() {
+                    self.copy = Some(self.gl.0.own(gl.create_texture().map_err(PlayError::OpenGl)?));
+                }
+                gl.bind_texture(to, self.copy.as_ref().map(OwnedObject::get));
+                match shape {
+                    TextureShape::Flat => gl.copy_tex_image_2d(to, 0, format, 0, 0, width, side, 0),
+                    TextureShape::Cube => (0..6).for_each(|face| {
+                        let to = glow::TEXTURE_CUBE_MAP_POSITIVE_X + face;
+                        gl.copy_tex_image_2d(to, 0, format, face as i32 * side, 0, side, side, 0);
+                    }),
+                    TextureShape::Volume => {
+                        gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
+                        let (depth, none) = (width / side, glow::PixelUnpackData::Slice(None));
+                        gl.tex_image_3d(to, 0, format as i32, side, side, depth, 0, glow::RGBA, kind, none);
+                        (0..depth).for_each(|z| gl.copy_tex_sub_image_3d(to, 0, 0, 0, z, z * side, 0, side, side));
+                    }
+                }
+                gl.generate_mipmap(to);
+                gl.bind_texture(to, None);
+                Ok(())
+            }
+        });
+        self.target.unbind()?;
+        copied?
     }
 }
 
@@ -114,9 +161,10 @@ struct Uniform {
 
 /// Everything that one draw reads.
 pub struct DrawInputs<'a> {
-    /// Channels by their names. One without a source is black.
-    pub textures: Vec<(&'a str, Option<(&'a Texture, SamplerState)>)>,
-    /// Numbers by the names of uniforms. Those that the program lacks are ignored, and all are converted to its types.
+    /// Channels; the place of one is its texture unit. One without a source is black.
+    pub textures: Vec<Option<(&'a Texture, SamplerState)>>,
+    /// Numbers by the names of uniforms, and units of textures. Those that the program lacks are ignored, and all are
+    /// converted to its types.
     pub numbers: Vec<(&'a str, Vec<f32>)>,
     /// Clear the target to opaque black before, and keep its alpha.
     pub is_picture: bool,
@@ -147,58 +195,7 @@ impl Gl {
     pub fn texture(&self, size: Extent, is_float: bool) -> Result<Texture, PlayError> {
         let format = if is_float { PixelFormat::Rgba32F } else { PixelFormat::Rgba8 };
         let target = Box::new(self.0.create_offscreen_target_of(size.width, size.height, format)?);
-        Ok(Texture { target, copy: None })
-    }
-
-    /// Replaces all pixels, bottom row first.
-    pub fn fill(&self, texture: &Texture, pixels: &[u8]) -> Result<(), PlayError> {
-        let (target, (width, height)) = (&texture.target, texture.target.size());
-        let view = ImageView::packed(Extent::new(width, height), target.format(), 1, 0, false)?;
-        let mut surface = texture.surface(self)?;
-        Ok(surface.upload(&SurfacePart::full(surface.desc()), pixels, &View::Image(view))?)
-    }
-
-    /// Copies the pixels to a texture of this shape with smaller levels, from which shaders read them.
-    pub fn make_copy(&self, texture: &mut Texture, shape: TextureShape) -> Result<(), PlayError> {
-        let (target, to) = (&texture.target, shape as u32);
-        let (width, side) = (target.size().0 as i32, target.size().1 as i32);
-        let gl = self.0.gl();
-        target.bind()?;
-        let copied = self.0.checked("shader", || {
-            // SAFETY: the context is current, and the texture's framebuffer is bound for reading.
-            unsafe {
-                let name = match &texture.copy {
-                    Some(copy) => copy.get(),
-                    None => gl.create_texture().map_err(PlayError::OpenGl)?,
-                };
-                if texture.copy.is_none() {
-                    texture.copy = Some(self.0.own(name));
-                }
-                let (format, kind) = match target.format() {
-                    PixelFormat::Rgba8 => (glow::RGBA8, glow::UNSIGNED_BYTE),
-                    _ => (glow::RGBA32F, glow::FLOAT),
-                };
-                gl.bind_texture(to, Some(name));
-                match shape {
-                    TextureShape::Flat => gl.copy_tex_image_2d(to, 0, format, 0, 0, width, side, 0),
-                    TextureShape::Cube => (0..6).for_each(|face| {
-                        let to = glow::TEXTURE_CUBE_MAP_POSITIVE_X + face;
-                        gl.copy_tex_image_2d(to, 0, format, face as i32 * side, 0, side, side, 0);
-                    }),
-                    TextureShape::Volume => {
-                        gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
-                        let (depth, none) = (width / side, glow::PixelUnpackData::Slice(None));
-                        gl.tex_image_3d(to, 0, format as i32, side, side, depth, 0, glow::RGBA, kind, none);
-                        (0..depth).for_each(|z| gl.copy_tex_sub_image_3d(to, 0, 0, 0, z, z * side, 0, side, side));
-                    }
-                }
-                gl.generate_mipmap(to);
-                gl.bind_texture(to, None);
-                Ok(())
-            }
-        });
-        target.unbind()?;
-        copied?
+        Ok(Texture { gl: self.clone(), target, copy: None })
     }
 
     /// Compiles and links a program, whose stages are given by their whole texts. `has_corners` says that the vertex
@@ -305,7 +302,7 @@ impl Gl {
                 }
                 gl.use_program(Some(shader.program.get()));
                 gl.bind_vertex_array(Some(program.array.get()));
-                for (unit, (_, channel)) in (glow::TEXTURE0..).zip(&inputs.textures) {
+                for (unit, channel) in (glow::TEXTURE0..).zip(&inputs.textures) {
                     let Some((texture, sampling)) = channel else { continue };
                     gl.active_texture(unit);
                     let copy = texture.copy.as_ref().filter(|_| sampling.needs_copy()).map(OwnedObject::get);
@@ -379,9 +376,8 @@ impl Uniform {
     /// # Safety
     /// The context is current, and the uniform's program is in use.
     unsafe fn set(&self, gl: &glow::Context, inputs: &DrawInputs<'_>) {
-        let texture = inputs.textures.iter().position(|(name, _)| *name == self.name).map(|unit| vec![unit as f32]);
-        let number = || inputs.numbers.iter().find(|(name, _)| *name == self.name).map(|(_, values)| values.clone());
-        let Some(mut values) = texture.or_else(number) else { return };
+        let Some((_, values)) = inputs.numbers.iter().find(|(name, _)| *name == self.name) else { return };
+        let mut values = values.clone();
         let vectors = [glow::FLOAT, glow::FLOAT_VEC2, glow::FLOAT_VEC3, glow::FLOAT_VEC4];
         let parts = 1 + vectors.iter().position(|vector| *vector == self.kind).unwrap_or(0);
         values.resize(parts * self.count, 0.0);

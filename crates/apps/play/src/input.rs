@@ -54,16 +54,15 @@ pub type FrameValues<'a> = (&'a Moment, &'a [f32]);
 /// Returns all numbers of a kernel, in the order of their names, given the sizes of the picture and of the channels.
 pub fn numbers((moment, sliders): FrameValues<'_>, size: Extent, channels: [Extent; CHANNELS]) -> Vec<f64> {
     let Moment { time, delta, frame, mouse: [x, y, z, w], date } = *moment;
-    let (number, side) = (f64::from as fn(f32) -> f64, f64::from as fn(u32) -> f64);
     // Kernels count rows from the top.
     let height = size.height as f32;
     let mouse = [x, height - y, z, (height - w.abs()).copysign(w)];
-    let mut values = vec![number(time), number(delta), 1.0 / number(delta.max(1e-6)), f64::from(frame)];
-    values.extend([mouse, date].as_flattened().iter().copied().map(number));
-    values.extend([size.width, size.height].map(side));
-    values.extend(channels.iter().flat_map(|size| [size.width, size.height]).map(side));
-    values.extend(channels.map(|size| side(size.width.min(0xffff) | size.height.min(0xffff) << 16)));
-    values.extend(sliders.iter().copied().map(number));
+    let mut values: Vec<_> = [time, delta, 1.0 / delta.max(1e-6)].map(f64::from).into();
+    values.push(frame.into());
+    values.extend([mouse, date].as_flattened().iter().copied().map(f64::from));
+    values.extend([size].iter().chain(&channels).flat_map(|size| [size.width, size.height]).map(f64::from));
+    values.extend(channels.map(|size| f64::from(size.width.min(0xffff) | size.height.min(0xffff) << 16)));
+    values.extend(sliders.iter().copied().map(f64::from));
     values
 }
 
@@ -81,9 +80,8 @@ pub fn names(sliders: &[Slider]) -> String {
 
 /// Parameters of languages that read numbers by index: inputs, sliders, and channels that are set.
 pub fn by_place(sliders: &[Slider], channels: impl Iterator<Item = usize>) -> Vec<Param> {
-    let slider = |(at, slider): (usize, &Slider)| match slider.kind {
-        SliderKind::Float => Param::Float(at),
-        SliderKind::Int | SliderKind::Bool | SliderKind::Event => Param::Int(at),
+    let slider = |(at, slider): (usize, &Slider)| {
+        if slider.kind == SliderKind::Float { Param::Float(at) } else { Param::Int(at) }
     };
     let places = (0..PLACES).map(|at| match at {
         3 => Param::Int(at),

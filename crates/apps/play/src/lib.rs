@@ -10,7 +10,6 @@
 //! | where the picture is computed and shown | `screen` |
 //! | the process that tries a shader before it runs here | `trial`, [`serve`] |
 //! | streams that channels read | `stream` |
-//! | watched files | `watch` |
 //! | positions in compilers' logs | `log`, [`Fault`] |
 //! | the shown program, the next one, time and sliders | [`Player`] |
 //! | frames without a window, and the window | [`play_headless`], [`play`] |
@@ -43,7 +42,6 @@ mod stream;
 mod stream;
 mod text;
 mod trial;
-mod watch;
 mod window;
 
 pub use clock::Clock;

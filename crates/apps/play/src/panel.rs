@@ -6,79 +6,50 @@ use egui::{
     Align2, Area, ComboBox, Context, Frame, Id, Label, RawInput, Rect, RichText, Slider as Rail, TextWrapMode, Ui, vec2,
 };
 use pixelferry_view::paint::PanelMesh;
-use pixelferry_view::paint::theme::{BAD, DIM, NAMES, PANEL, TEXT, apply, cell};
+use pixelferry_view::paint::theme::{BAD, DIM, NAMES, PANEL, TEXT, cell};
 
 /// Width of a slider, points.
 const RAIL: f32 = 150.0;
 /// Distance from the edges, points.
 const EDGE: f32 = 10.0;
 
-/// The panel and its state.
-pub struct Panel {
-    context: Context,
-    pub is_shown: bool,
-}
-
-impl Default for Panel {
-    fn default() -> Self {
-        let context = Context::default();
-        apply(&context);
-        Self { context, is_shown: true }
-    }
-}
-
-/// Everything that the panel shows.
-pub struct PanelContent<'a> {
-    /// Time, frame number, and how the picture is computed.
-    pub line: String,
-    pub sliders: &'a [Slider],
-    pub values: &'a mut [f32],
-    pub faults: &'a [Fault],
-    /// Messages about streams.
-    pub said: &'a [String],
-}
-
-impl Panel {
-    pub const fn context(&self) -> &Context {
-        &self.context
-    }
-
-    /// Returns whether the panel uses the pointer.
-    pub fn has_pointer(&self) -> bool {
-        self.context.wants_pointer_input() || self.context.is_pointer_over_area()
-    }
-
-    /// Lays out the panel and tessellates it.
-    pub fn run(&self, input: RawInput, shown: &mut PanelContent<'_>) -> (PanelMesh, egui::PlatformOutput) {
-        let is_shown = self.is_shown;
-        let mut output = self.context.run(input, |context| {
-            if is_shown {
-                sliders(context, shown);
-            }
-            if !shown.faults.is_empty() {
-                faults(context, shown.faults);
-            }
-        });
-        let platform = std::mem::take(&mut output.platform_output);
-        (PanelMesh::of(&self.context, output, Rect::NOTHING), platform)
-    }
+/// Lays out the panel unless it is hidden, and faults, and tessellates them. `line` describes time and frame, and `said`
+/// are messages about streams.
+pub fn panel(
+    context: &Context,
+    input: RawInput,
+    is_shown: bool,
+    (line, said): (&str, &[String]),
+    (sliders, values): (&[Slider], &mut [f32]),
+    faults: &[Fault],
+) -> (PanelMesh, egui::PlatformOutput) {
+    let mut output = context.run(input, |context| {
+        if is_shown {
+            show_sliders(context, (line, said), (sliders, values));
+        }
+        if !faults.is_empty() {
+            show_faults(context, faults);
+        }
+    });
+    let platform = std::mem::take(&mut output.platform_output);
+    (PanelMesh::of(context, output, Rect::NOTHING), platform)
 }
 
 fn frame() -> Frame {
     Frame::new().fill(PANEL.gamma_multiply(0.85)).inner_margin(EDGE).corner_radius(4.0)
 }
 
-fn sliders(context: &Context, shown: &mut PanelContent<'_>) {
+fn show_sliders(context: &Context, (line, said): (&str, &[String]), (sliders, values): (&[Slider], &mut [f32])) {
     let corner = Area::new(Id::new("sliders")).anchor(Align2::RIGHT_TOP, vec2(-EDGE, EDGE));
     corner.show(context, |ui| {
         frame().show(ui, |ui| {
             ui.spacing_mut().slider_width = RAIL;
-            let line = RichText::new(&shown.line).color(DIM).monospace();
+            let line = RichText::new(line).color(DIM).monospace();
             ui.add(Label::new(line).wrap_mode(TextWrapMode::Extend));
-            for said in shown.said {
+            for said in said {
                 ui.label(RichText::new(said).color(DIM));
             }
-            for (slider, value) in shown.sliders.iter().zip(shown.values.iter_mut()) {
+            for (slider, value) in sliders.iter().zip(values.iter_mut()) {
                 ui.horizontal(|ui| {
                     cell(ui, NAMES, RichText::new(&slider.name).color(TEXT));
                     let [least, most] = slider.limits;
@@ -110,7 +81,7 @@ fn menu(ui: &mut Ui, slider: &Slider, value: &mut f32) {
     });
 }
 
-fn faults(context: &Context, faults: &[Fault]) {
+fn show_faults(context: &Context, faults: &[Fault]) {
     let width = (context.content_rect().width() - 4.0 * EDGE).max(100.0);
     Area::new(Id::new("faults")).anchor(Align2::LEFT_BOTTOM, vec2(EDGE, -EDGE)).interactable(false).show(
         context,
@@ -135,14 +106,14 @@ mod tests {
     /// Without a slider nothing else makes the panel wide.
     #[test]
     fn the_line_of_time_stays_one_line_without_sliders() {
-        let panel = Panel::default();
+        let context = Context::default();
         let height = |line: &str| {
-            let (line, screen) = (line.to_owned(), Rect::from_min_size(egui::Pos2::ZERO, vec2(800.0, 450.0)));
+            let screen = Rect::from_min_size(egui::Pos2::ZERO, vec2(800.0, 450.0));
             let input = || RawInput { screen_rect: Some(screen), ..RawInput::default() };
-            let mut shown = PanelContent { line, sliders: &[], values: &mut [], faults: &[], said: &[] };
+            let run = || panel(&context, input(), true, (line, &[]), (&[], &mut []), &[]).0;
             // The first run finds out the size.
-            panel.run(input(), &mut shown);
-            let (painted, _) = panel.run(input(), &mut shown);
+            run();
+            let painted = run();
             let tops = painted.primitives.iter().filter_map(|clipped| match &clipped.primitive {
                 Primitive::Mesh(mesh) => Some(mesh.calc_bounds()),
                 Primitive::Callback(_) => None,

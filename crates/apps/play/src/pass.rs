@@ -5,6 +5,7 @@ use crate::gl::{SamplerState, TextureShape};
 use crate::input::{CHANNELS, Param};
 use crate::log::Origin;
 use crate::slider::Slider;
+use crate::text::Dialect;
 use pixelferry::{BackendChoice, KernelSource};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -26,7 +27,7 @@ const MOST_BYTES: u64 = 1 << 20;
 pub struct Pass {
     /// Name of the kernel in its text.
     pub kernel: String,
-    pub language: PassLanguage,
+    pub language: Dialect,
     pub text: String,
     /// Parameters after the target.
     pub params: Vec<Param>,
@@ -55,17 +56,6 @@ pub struct FragmentInfo {
     pub is_float: bool,
     /// Index among the passes.
     pub index: usize,
-}
-
-/// Language of a pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum PassLanguage {
-    Glsl,
-    Wgsl,
-    OpenClC,
-    CudaCpp,
-    /// A fragment shader in GLSL.
-    Fragment,
 }
 
 /// A picture that a pass reads.
@@ -242,7 +232,7 @@ impl TextVoucher {
 
 impl Pass {
     /// A pass that is a kernel.
-    pub fn of_kernel(kernel: String, language: PassLanguage, text: String, params: Vec<Param>, origin: Origin) -> Self {
+    pub fn of_kernel(kernel: String, language: Dialect, text: String, params: Vec<Param>, origin: Origin) -> Self {
         let (channels, fragment) = (Vec::new(), FragmentInfo::default());
         Self { kernel, language, text, params, buffer: None, channels, origin, fragment }
     }
@@ -253,10 +243,10 @@ impl Pass {
         // SAFETY: the creator of the `TextVoucher` vouches for the shader.
         unsafe {
             match self.language {
-                PassLanguage::Wgsl => source.wgsl(text),
-                PassLanguage::Glsl | PassLanguage::Fragment => source.glsl(text),
-                PassLanguage::OpenClC => source.opencl_c(text),
-                PassLanguage::CudaCpp => source.cuda_cpp(text),
+                Dialect::Wgsl => source.wgsl(text),
+                Dialect::OpenClC => source.opencl_c(text),
+                Dialect::CudaCpp => source.cuda_cpp(text),
+                _ => source.glsl(text),
             }
         }
     }

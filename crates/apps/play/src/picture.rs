@@ -87,7 +87,7 @@ impl Picture {
 
     pub fn fill(&mut self, driver: &Driver, size: Extent, pixels: &[u8]) -> Result<(), PlayError> {
         driver.fill(&mut self.image, size, pixels, self.channel.is_turned)?;
-        driver.make_copy(&mut self.image, self.channel.sampling)
+        self.image.make_copy(self.channel.sampling)
     }
 
     /// Advances to the frame for a time, or the newest of a stream.

@@ -12,13 +12,23 @@ use crate::screen::Screen;
 use crate::slider::{Slider, SliderKind};
 use crate::text::backend_for;
 use crate::trial::{Request, Trials};
-use crate::watch::Watch;
 use image::RgbaImage;
 use pixelferry::{DeviceIdentity, Display, DisplayChoice, Extent, Surface};
 use std::path::PathBuf;
 use std::process::Command;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
+
+/// How often files are polled.
+const OFTEN: Duration = Duration::from_millis(20);
+
+/// Time and length of each file; `None` for one that is missing.
+type FileStamps = Vec<Option<(SystemTime, u64)>>;
+
+fn stamps(files: &[PathBuf]) -> FileStamps {
+    let found = files.iter().map(|file| std::fs::metadata(file).ok());
+    found.map(|found| found.and_then(|found| Some((found.modified().ok()?, found.len())))).collect()
+}
 
 /// What to play, and how.
 #[derive(Debug, Clone)]
@@ -64,7 +74,10 @@ pub struct Player {
     pub(crate) options: PlayerOptions,
     screen: Screen,
     size: Extent,
-    watch: Watch,
+    /// The files that the program can consist of, as they were found the last time.
+    files: Vec<PathBuf>,
+    found: FileStamps,
+    looked: Instant,
     trials: Trials,
     vouched: TextVoucher,
     pub(crate) running: Option<RunningProgram>,
@@ -92,7 +105,7 @@ impl Player {
     /// [`crate::serve`] with the backend whose name it is given. `shown_by` is a window's display.
     ///
     /// # Errors
-    /// [`PlayError::Ending`], [`PlayError::Backend`], [`PlayError::Trial`], and errors of backend and display. Errors
+    /// [`PlayError::Language`], [`PlayError::Trial`], and errors of backend and display. Errors
     /// in the shader are not returned; see [`Player::faults`].
     pub fn open(
         options: PlayerOptions,
@@ -104,13 +117,15 @@ impl Player {
         let trials = Trials::start(command, options.limit)?;
         let chosen = (options.file.as_path(), options.wishes.backend);
         let screen = Screen::open(chosen, options.size, options.display, shown_by)?;
-        let watch = Watch::new(Program::beside(&options.file)?);
+        let files = Program::beside(&options.file)?;
         let clock = Clock::new(options.step);
         let mut player = Self {
             size: options.size,
             options,
             screen,
-            watch,
+            found: stamps(&files),
+            files,
+            looked: Instant::now(),
             trials,
             vouched,
             running: None,
@@ -173,10 +188,14 @@ impl Player {
     }
 
     fn looked(&mut self) -> Result<bool, PlayError> {
-        // An editor may have truncated the file before writing it.
-        let is_written = || std::fs::metadata(&self.options.file).is_ok_and(|found| found.len() > 0);
-        if self.watch.has_changed() && is_written() && self.read()? {
-            return Ok(true);
+        if self.looked.elapsed() > OFTEN {
+            self.looked = Instant::now();
+            let before = std::mem::replace(&mut self.found, stamps(&self.files));
+            // An editor may have truncated the file before writing it.
+            let is_written = self.found.first().copied().flatten().is_some_and(|(_, len)| len > 0);
+            if before != self.found && is_written && self.read()? {
+                return Ok(true);
+            }
         }
         match self.trials.outcome()? {
             None => return Ok(false),

@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, PlayError};
 use crate::input::Param;
-use crate::pass::{BUFFERS, Pass, Piece, Source, Wishes};
+use crate::pass::{BUFFERS, Channel, Pass, Piece, Source, Wishes};
 use crate::slider::Slider;
 use crate::text::{self, Dialect, backend_for};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ impl Program {
     /// `rain.bufD.glsl`, `rain.cubeA.glsl` and `rain.common.glsl`. For ISF it is the vertex shader, `rain.vs`.
     ///
     /// # Errors
-    /// [`PlayError::File`], [`PlayError::Ending`], [`PlayError::Backend`], and [`PlayError::Faults`] for errors in
+    /// [`PlayError::File`], [`PlayError::Language`], and [`PlayError::Faults`] for errors in
     /// annotations and elsewhere that are found before compiling.
     pub fn read(file: &Path, wishes: &Wishes) -> Result<Self, PlayError> {
         let dialect = Dialect::of(file)?;
@@ -66,27 +66,23 @@ impl Program {
 
     /// Checks that named buffers exist, and that every channel that a kernel reads is set.
     fn check(&self) -> Result<(), PlayError> {
-        let written: Vec<_> = self.passes.iter().filter_map(|pass| pass.buffer).collect();
         for pass in &self.passes {
-            for channel in pass.channels.iter().flatten() {
-                if let Source::Buffer(at) = channel.source
-                    && !written.contains(&at)
-                {
-                    let name = BUFFERS[at];
-                    let text = format!(
-                        "a channel names {name}, but there is no file for it: create NAME.{name}.* beside NAME.*"
-                    );
-                    return Err(Fault::new(&pass.origin.file, None, text).into());
-                }
-            }
-            let bare = |param: &Param| match param {
+            let unwritten = |channel: &Channel| match channel.source {
+                Source::Buffer(at) if !self.passes.iter().any(|pass| pass.buffer == Some(at)) => Some(BUFFERS[at]),
+                _ => None,
+            };
+            let unset = |param: &Param| match param {
                 Param::Channel(at) if !matches!(pass.channels.get(*at), Some(Some(_))) => Some(*at),
                 _ => None,
             };
-            if let Some(at) = pass.params.iter().find_map(bare) {
-                let text = format!("iChannel{at} is unset; name its source: // @channel {at} picture.png");
-                return Err(Fault::new(&pass.origin.file, None, text).into());
-            }
+            let text = if let Some(name) = pass.channels.iter().flatten().find_map(unwritten) {
+                format!("a channel names {name}, but there is no file for it: create NAME.{name}.* beside NAME.*")
+            } else if let Some(at) = pass.params.iter().find_map(unset) {
+                format!("iChannel{at} is unset; name its source: // @channel {at} picture.png")
+            } else {
+                continue;
+            };
+            return Err(Fault::new(&pass.origin.file, None, text).into());
         }
         Ok(())
     }

@@ -145,20 +145,19 @@ impl RunningProgram {
         for place in 0..self.program.passes.len() {
             self.make_room(place, now.1)?;
         }
-        for (place, at) in self.program.passes.iter().map(|pass| pass.buffer).enumerate().collect::<Vec<_>>() {
-            let buffer = at.and_then(|at| self.buffers.get_mut(at)?.as_mut());
-            let Some((at, mut next)) = at.zip(buffer.and_then(|buffer| buffer.next.take())) else { continue };
+        for place in 0..self.program.passes.len() {
+            let Some(at) = self.program.passes[place].buffer else { continue };
+            let Some(mut next) = self.buffers[at].as_mut().and_then(|buffer| buffer.next.take()) else { continue };
             let computed = self.compute_buffer(place, &mut next, now);
-            let copied = |channel: &&Channel| channel.sampling.needs_copy() && channel.source == Source::Buffer(at);
-            let copied = self.program.passes.iter().flat_map(|pass| &pass.channels).flatten().find(copied);
-            if let Some(Some(buffer)) = self.buffers.get_mut(at) {
-                if computed.is_ok() {
-                    std::mem::swap(&mut buffer.newest, &mut next);
-                }
-                buffer.next = Some(next);
-                if let Some(channel) = copied {
-                    self.driver.make_copy(&mut buffer.newest, channel.sampling)?;
-                }
+            let Some(buffer) = &mut self.buffers[at] else { continue };
+            if computed.is_ok() {
+                std::mem::swap(&mut buffer.newest, &mut next);
+            }
+            buffer.next = Some(next);
+            let mut read = self.program.passes.iter().flat_map(|pass| &pass.channels).flatten();
+            let is_copied = |channel: &&Channel| channel.sampling.needs_copy() && channel.source == Source::Buffer(at);
+            if let Some(channel) = read.find(is_copied) {
+                buffer.newest.make_copy(channel.sampling)?;
             }
             computed?;
         }
@@ -238,7 +237,8 @@ impl RunningProgram {
                 ImageMemory::Fragments(texture) => Some((texture, channel.sampling)),
                 ImageMemory::Kernels(_) => None,
             });
-            inputs.textures.push((name.as_str(), texture));
+            inputs.textures.push(texture);
+            inputs.numbers.push((name.as_str(), vec![at as f32]));
         }
         inputs.numbers.push(("iChannelResolution", sizes));
         inputs.numbers.push(("PASSINDEX", vec![pass.fragment.index as f32]));
@@ -298,7 +298,8 @@ fn pass_size(pass: &Pass, picture: Extent, sliders: &[Slider], values: &[f32]) -
 #[test]
 fn sizes_of_passes_are_expressions() {
     use crate::log::Origin;
-    use crate::pass::{FragmentInfo, PassLanguage};
+    use crate::pass::FragmentInfo;
+    use crate::text::Dialect;
     let slider = |name: &str| Slider { name: name.into(), ..Slider::read("// @slider n 0..9").unwrap().unwrap() };
     for (text, side) in [
         ("floor($WIDTH/3.0)", 213),
@@ -311,13 +312,8 @@ fn sizes_of_passes_are_expressions() {
         (&"(".repeat(99_999), 640),
     ] {
         let fragment = FragmentInfo { size: [text.to_owned(), String::new()], ..FragmentInfo::default() };
-        let kernel = Pass::of_kernel(
-            String::new(),
-            PassLanguage::Fragment,
-            String::new(),
-            Vec::new(),
-            Origin::of("a".as_ref(), ""),
-        );
+        let kernel =
+            Pass::of_kernel(String::new(), Dialect::Isf, String::new(), Vec::new(), Origin::of("a".as_ref(), ""));
         let size = pass_size(&Pass { fragment, ..kernel }, Extent::new(640, 360), &[slider("n")], &[3.0]);
         assert_eq!(size, Extent::new(side, 360), "{text}");
     }

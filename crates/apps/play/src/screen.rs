@@ -32,16 +32,9 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// Creates a transparent canvas.
-    pub fn new(gl: &Gl, size: Extent) -> Result<Self, PlayError> {
+    fn new(gl: &Gl, size: Extent) -> Result<Self, PlayError> {
         let texture = gl.texture(size, false)?;
-        Ok(Self { surface: texture.surface(gl)?, texture, gl: gl.clone() })
-    }
-
-    /// Computes a frame and returns it, top row first.
-    pub fn computed(self, running: &RunningProgram, now: FrameValues<'_>) -> Result<Vec<u8>, PlayError> {
-        running.draw_picture(&self.texture, now)?;
-        self.texture.read_pixels()
+        Ok(Self { surface: texture.surface()?, texture, gl: gl.clone() })
     }
 }
 

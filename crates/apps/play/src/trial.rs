@@ -13,7 +13,6 @@ use crate::pass::TextVoucher;
 use crate::picture::Streams;
 use crate::program::Program;
 use crate::running_program::RunningProgram;
-use crate::screen::Canvas;
 use crate::text::Dialect;
 use pixelferry::driver::describe::child_process::ChildProcess;
 use pixelferry::driver::describe::threads;
@@ -71,20 +70,17 @@ enum Answer {
 /// An error of the backend when it is opened, which is also sent as an answer; [`PlayError::Trial`] if the parent does
 /// not read answers.
 pub fn serve(input: impl BufRead, backend: BackendChoice, vouched: TextVoucher) -> Result<(), PlayError> {
-    let mut output =
-        own_output().map_err(|error| PlayError::Trial(format!("the process has no standard output: {error}")))?;
+    let mut output = own_output().map_err(|error| failed(format!("the process has no standard output: {error}")))?;
     let mut answer = |answer: &Answer| -> Result<(), PlayError> {
-        let gone =
-            |error: std::io::Error| PlayError::Trial(format!("the parent process does not read its answers: {error}"));
-        let text = serde_json::to_string(answer).map_err(|error| gone(error.into()))?;
-        output.write_all(format!("\n{ANSWER}{text}\n").as_bytes()).and_then(|()| output.flush()).map_err(gone)
+        let text = serde_json::to_string(answer).map_err(failed)?;
+        let sent = output.write_all(format!("\n{ANSWER}{text}\n").as_bytes()).and_then(|()| output.flush());
+        sent.map_err(|error| failed(format!("the parent process does not read its answers: {error}")))
     };
-    let is_gl = backend == BackendChoice::Gl;
-    let mut opened = driver(backend, is_gl).inspect_err(|error| drop(answer(&Answer::Unable(error.to_string()))))?;
+    let mut opened = driver(backend, backend == BackendChoice::Gl)
+        .inspect_err(|error| drop(answer(&Answer::Unable(error.to_string()))))?;
     answer(&Answer::Ready)?;
     for line in input.lines() {
-        let read = line.map_err(|error| PlayError::Trial(error.to_string()))?;
-        let request: Request = serde_json::from_str(&read).map_err(|error| PlayError::Trial(error.to_string()))?;
+        let request: Request = serde_json::from_str(&line.map_err(failed)?).map_err(failed)?;
         let file = request.program.file.clone();
         let is_of_fragments = Dialect::of(&file).is_ok_and(Dialect::is_of_fragments);
         // OpenGL runs both fragment shaders and kernels.
@@ -96,6 +92,10 @@ pub fn serve(input: impl BufRead, backend: BackendChoice, vouched: TextVoucher) 
         answer(&Answer::Tried(tried.map_err(|error| error.into_faults(&file))))?;
     }
     Ok(())
+}
+
+fn failed(error: impl ToString) -> PlayError {
+    PlayError::Trial(error.to_string())
 }
 
 /// Takes over standard output for answers. Prints of a shader, for example OpenCL's `printf`, are discarded, because
@@ -160,7 +160,11 @@ fn pixels(
 ) -> Result<Vec<u8>, PlayError> {
     let backend = match driver {
         Driver::Kernels(backend) => backend,
-        Driver::Fragments(gl) => return Canvas::new(gl, size)?.computed(running, now),
+        Driver::Fragments(gl) => {
+            let texture = gl.texture(size, false)?;
+            running.draw_picture(&texture, now)?;
+            return texture.read_pixels();
+        }
     };
     let len = size.pixels() as usize * 4;
     let mut bytes = vec![AROUND; 3 * len];
@@ -194,9 +198,8 @@ struct Tester {
     input: ChildStdin,
     answers: Receiver<Answer>,
     is_ready: bool,
-    /// Start of getting ready, or of the trial.
-    since: Instant,
-    is_busy: bool,
+    /// Since when it gets ready or tries a program, if it does.
+    busy: Option<Instant>,
 }
 
 impl Trials {
@@ -213,26 +216,17 @@ impl Trials {
     /// Replaces the process.
     fn restart(&mut self) -> Result<(), PlayError> {
         self.tester = None;
-        let failed = |error: std::io::Error| PlayError::Trial(error.to_string());
         let mut command = (self.command)();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = ChildProcess::start(command).map_err(failed)?;
         let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
-            return Err(PlayError::Trial("the process has no standard input or output".into()));
+            return Err(failed("the process has no standard input or output"));
         };
         let (sender, answers) = channel();
-        let read = move || {
-            for line in BufReader::new(output).lines() {
-                let Ok(line) = line else { return };
-                let Some(text) = line.strip_prefix(ANSWER) else { continue };
-                let Ok(answer) = serde_json::from_str(text) else { continue };
-                if sender.send(answer).is_err() {
-                    return;
-                }
-            }
-        };
-        threads::spawn("trial", read).map_err(failed)?;
-        self.tester = Some(Tester { process, input, answers, is_ready: false, since: Instant::now(), is_busy: false });
+        let lines = BufReader::new(output).lines().map_while(Result::ok);
+        let mut read = lines.filter_map(|line| serde_json::from_str(line.strip_prefix(ANSWER)?).ok());
+        threads::spawn("trial", move || _ = read.try_for_each(|answer| sender.send(answer))).map_err(failed)?;
+        self.tester = Some(Tester { process, input, answers, is_ready: false, busy: Some(Instant::now()) });
         Ok(())
     }
 
@@ -241,7 +235,7 @@ impl Trials {
     /// # Errors
     /// [`PlayError::Trial`] if there is no process for it.
     pub fn request(&mut self, request: &Request) -> Result<(), PlayError> {
-        let text = serde_json::to_string(request).map_err(|error| PlayError::Trial(error.to_string()))?;
+        let text = serde_json::to_string(request).map_err(failed)?;
         self.forget()?;
         self.request = Some((request.program.clone(), text));
         self.send();
@@ -254,18 +248,18 @@ impl Trials {
     /// [`PlayError::Trial`] if no new process can be started.
     pub fn forget(&mut self) -> Result<(), PlayError> {
         self.request = None;
-        if self.tester.as_ref().is_none_or(|tester| tester.is_busy) { self.restart() } else { Ok(()) }
+        let is_free = |tester: &Tester| tester.busy.is_none() || !tester.is_ready;
+        if self.tester.as_ref().is_some_and(is_free) { Ok(()) } else { self.restart() }
     }
 
     /// Sends the request to the process, if that is ready.
     fn send(&mut self) {
         if let (Some(tester), Some((_, text))) = (&mut self.tester, &self.request)
-            && tester.is_ready
-            && !tester.is_busy
+            && tester.busy.is_none()
         {
             // If the process has ended, reading its answers reports that.
             let _ = tester.input.write_all(format!("{text}\n").as_bytes()).and_then(|()| tester.input.flush());
-            (tester.is_busy, tester.since) = (true, Instant::now());
+            tester.busy = Some(Instant::now());
         }
     }
 
@@ -281,27 +275,26 @@ impl Trials {
     /// another process.
     pub fn outcome(&mut self) -> Result<Option<Outcome>, PlayError> {
         let Some(tester) = &mut self.tester else { return Ok(None) };
-        let limit = if tester.is_busy { self.limit } else { READY };
-        let waits = tester.is_busy || !tester.is_ready;
+        let limit = if tester.is_ready { self.limit } else { READY };
         let failed = match tester.answers.try_recv() {
             Ok(Answer::Ready) => {
-                tester.is_ready = true;
+                (tester.is_ready, tester.busy) = (true, None);
                 self.send();
                 return Ok(None);
             }
             Ok(Answer::Tried(tried)) => {
-                tester.is_busy = false;
+                tester.busy = None;
                 return Ok(self.request.take().map(|(program, _)| tried.map(|()| program)));
             }
             Ok(Answer::Unable(reason)) => reason,
-            Err(TryRecvError::Empty) if waits && tester.since.elapsed() > limit => match tester.is_busy {
-                true => format!(
-                    "the shader did not end within {} s; does it contain an endless loop? (--limit allows more time)",
-                    limit.as_secs_f32()
-                ),
-                false => format!("the trial process did not open its driver within {READY:?}; try another --backend"),
-            },
-            Err(TryRecvError::Empty) => return Ok(None),
+            Err(TryRecvError::Empty) if tester.busy.is_none_or(|since| since.elapsed() <= limit) => return Ok(None),
+            Err(TryRecvError::Empty) if tester.is_ready => format!(
+                "the shader did not end within {} s; does it contain an endless loop? (--limit allows more time)",
+                limit.as_secs_f32()
+            ),
+            Err(TryRecvError::Empty) => {
+                format!("the trial process did not open its driver within {READY:?}; try another --backend")
+            }
             Err(TryRecvError::Disconnected) => {
                 // Kills a process that only closed its output; has no effect if it has ended.
                 let _ = tester.process.kill();

@@ -1,7 +1,7 @@
 //! Plays a file in a window.
 
 use crate::error::{PlayError, lines};
-use crate::panel::{Panel, PanelContent};
+use crate::panel::panel;
 use crate::pass::TextVoucher;
 use crate::player::{Player, PlayerOptions};
 use egui_winit::winit::event::{KeyEvent, MouseButton, WindowEvent};
@@ -9,7 +9,7 @@ use pixelferry::api::gl::{Flow, GlWindow, Viewport, WindowApp, WindowOptions, ru
 use pixelferry::{Display, DrawOptions, Extent, save_rgba8};
 use pixelferry_media::record::Recorder;
 use pixelferry_view::paint::gl::GlPainter;
-use pixelferry_view::paint::theme::BEHIND;
+use pixelferry_view::paint::theme::{BEHIND, apply};
 use std::io::Write as _;
 use std::process::Command;
 use std::rc::Rc;
@@ -49,7 +49,9 @@ struct App {
 
 struct PlayWindow {
     player: Player,
-    panel: Panel,
+    /// Context of the panel.
+    context: egui::Context,
+    is_panel_shown: bool,
     /// `None` after painting has failed: there is no panel then.
     painter: Option<GlPainter>,
     input: egui_winit::State,
@@ -76,7 +78,7 @@ const KEYS: [KeyRow; 6] = [
     ("r", "restart: time, frames and buffers", PlayWindow::rewind),
     ("0", "reset the sliders", PlayWindow::reset),
     ("s", "save the picture beside the shader", PlayWindow::save),
-    ("F1", "show or hide the panel", |window| window.panel.is_shown = !window.panel.is_shown),
+    ("F1", "show or hide the panel", |window| window.is_panel_shown = !window.is_panel_shown),
 ];
 
 /// Formats the keys as lines of text.
@@ -181,17 +183,19 @@ impl WindowApp for App {
         let options = PlayerOptions { size: window.size(), ..options };
         let player = Player::open(options, Some(&display), command, self.vouched)?;
         player.faults().iter().for_each(|fault| tell(&fault.to_string()));
-        let panel = Panel::default();
+        let context = egui::Context::default();
+        apply(&context);
         let painter =
             GlPainter::new(window.display()).inspect_err(|error| tell(&format!("cannot draw the panel: {error}"))).ok();
         let scale = window.window().scale_factor() as f32;
         let most = window.display().caps().max_image_side as usize;
-        let (context, screen) = (panel.context().clone(), window.window().as_ref());
-        let input = egui_winit::State::new(context, egui::ViewportId::ROOT, screen, Some(scale), None, Some(most));
+        let (own, screen) = (context.clone(), window.window().as_ref());
+        let input = egui_winit::State::new(own, egui::ViewportId::ROOT, screen, Some(scale), None, Some(most));
         tell(&format!("computed by {}", player.device()));
         self.shown = Some(PlayWindow {
             player,
-            panel,
+            context,
+            is_panel_shown: true,
             painter,
             input,
             pointer: [0.0; 2],
@@ -221,15 +225,17 @@ impl WindowApp for App {
                 shown.point(window.size());
             }
             WindowEvent::MouseInput { state, button: MouseButton::Left, .. } => match state.is_pressed() {
-                true if !shown.panel.has_pointer() => shown.press(window.size()),
+                true if !shown.context.wants_pointer_input() && !shown.context.is_pointer_over_area() => {
+                    shown.press(window.size())
+                }
                 false if shown.is_down => shown.release(),
                 _ => {}
             },
             WindowEvent::KeyboardInput { event: KeyEvent { logical_key, state, .. }, .. }
-                if !shown.panel.context().wants_keyboard_input() =>
+                if !shown.context.wants_keyboard_input() =>
             {
                 let (key, is_down) = (pixelferry_view::name_of(logical_key), state.is_pressed());
-                let has_ctrl = shown.panel.context().input(|input| input.modifiers.ctrl);
+                let has_ctrl = shown.context.input(|input| input.modifiers.ctrl);
                 if shown.player.reads_keyboard() && !(is_down && has_ctrl) {
                     shown.player.keyboard.press(&key, is_down);
                 } else if let (Some(action), true) = (action(&key), is_down) {
@@ -267,9 +273,9 @@ impl WindowApp for App {
         let (line, said, size) = (shown.line(), shown.listen(), window.size());
         let faults = shown.player.faults().to_vec();
         let before: Vec<f32> = shown.player.sliders().1.to_vec();
-        let (sliders, values) = shown.player.sliders();
-        let mut seen = PanelContent { line, sliders, values, faults: &faults, said: &said };
-        let (painted, platform) = shown.panel.run(shown.input.take_egui_input(window.window()), &mut seen);
+        let (input, is_shown) = (shown.input.take_egui_input(window.window()), shown.is_panel_shown);
+        let (painted, platform) =
+            panel(&shown.context, input, is_shown, (&line, &said), shown.player.sliders(), &faults);
         shown.input.handle_platform_output(window.window(), platform);
         // A moved slider must take effect during a pause, too.
         shown.comes_again |= halted && shown.player.sliders().1 != before;

@@ -1,10 +1,11 @@
 //! OpenCL C and CUDA C++: a kernel whose parameters after the target name its inputs.
 
+use super::Dialect;
 use super::tokens::without_comments;
 use crate::error::{Fault, PlayError};
 use crate::input::{CHANNELS, Param, named, names};
 use crate::log::Origin;
-use crate::pass::{Pass, PassLanguage, Piece};
+use crate::pass::{Pass, Piece};
 use crate::slider::Slider;
 use lazy_regex::{Lazy, Regex, lazy_regex};
 
@@ -14,15 +15,10 @@ static KERNEL: Lazy<Regex> =
 static PARAMETER: Lazy<Regex> = lazy_regex!(r"(?:[^,()]|\([^()]*\))+");
 
 /// Makes a pass of OpenCL C or CUDA C++.
-pub fn pass(
-    piece: &Piece,
-    common: Option<&Piece>,
-    sliders: &[Slider],
-    language: PassLanguage,
-) -> Result<Pass, PlayError> {
+pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language: Dialect) -> Result<Pass, PlayError> {
     let bare = without_comments(&piece.text);
     let found = KERNEL.captures(&bare).ok_or_else(|| {
-        let mark = if language == PassLanguage::OpenClC { "kernel" } else { "__global__" };
+        let mark = if language == Dialect::OpenClC { "kernel" } else { "__global__" };
         let text = format!("there is no kernel; write one as {mark} void picture(PF_IMAGE(uchar4, out), float iTime)");
         Fault::new(&piece.file, None, text)
     })?;

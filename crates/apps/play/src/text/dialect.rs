@@ -6,7 +6,7 @@ use pixelferry::command::ApiChoice as _;
 use std::path::Path;
 
 /// Language of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Dialect {
     Shadertoy,
     Isf,
@@ -34,7 +34,7 @@ impl Dialect {
     /// Returns the language for a file's extension.
     ///
     /// # Errors
-    /// [`PlayError::Ending`].
+    /// [`PlayError::Language`].
     pub fn of(file: &Path) -> Result<Self, PlayError> {
         Self::row(file).map(|row| row.0)
     }
@@ -44,7 +44,8 @@ impl Dialect {
         let found = ROWS.iter().find(|(_, ending, ..)| own.as_deref() == Some(ending));
         found.ok_or_else(|| {
             let all: Vec<_> = ROWS.iter().map(|(_, ending, about, _)| format!(".{ending} ({about})")).collect();
-            PlayError::Ending { file: file.to_owned(), endings: all.join(", ") }
+            let reason = format!("unknown file name extension; it selects the language: use one of {}", all.join(", "));
+            PlayError::Language { file: file.to_owned(), reason }
         })
     }
 
@@ -57,7 +58,7 @@ impl Dialect {
 /// Returns the backend for a file: the requested one, or the default of its language.
 ///
 /// # Errors
-/// [`PlayError::Ending`] and [`PlayError::Backend`].
+/// [`PlayError::Language`].
 pub fn backend_for(file: &Path, asked: BackendChoice) -> Result<BackendChoice, PlayError> {
     let (_, _, language, backends) = Dialect::row(file)?;
     match asked {
@@ -65,7 +66,8 @@ pub fn backend_for(file: &Path, asked: BackendChoice) -> Result<BackendChoice, P
         _ if backends.contains(&asked) => Ok(asked),
         _ => {
             let others = backends.iter().map(|backend| backend.name()).collect::<Vec<_>>().join(" or ");
-            Err(PlayError::Backend { file: file.to_owned(), language, backend: asked.name(), others })
+            let reason = format!("the backend '{}' does not run {language}; use {others}", asked.name());
+            Err(PlayError::Language { file: file.to_owned(), reason })
         }
     }
 }

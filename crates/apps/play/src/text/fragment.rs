@@ -1,11 +1,12 @@
 //! Fragment shaders: the user's text behind the declarations of its inputs.
 
+use super::Dialect;
 use super::parts::{names, without_version};
 use super::zeroed_text::{ZeroDeclarations, ZeroedText};
 use crate::gl::GROUP;
 use crate::input::CHANNELS;
 use crate::log::{AddedText, COMMON, NOBODYS, Origin, line_mark};
-use crate::pass::{FragmentInfo, Pass, PassLanguage, Piece};
+use crate::pass::{FragmentInfo, Pass, Piece};
 use crate::slider::{Slider, declarations};
 use lazy_regex::regex_replace;
 
@@ -69,7 +70,7 @@ pub fn fragment(
         origin.added.extend(zeroed.added.into_iter().map(|added| AddedText { line: first + added.line, ..added }));
     }
     let channels = piece.channels.clone();
-    Pass { channels, fragment, ..Pass::of_kernel(String::new(), PassLanguage::Fragment, text, Vec::new(), origin) }
+    Pass { channels, fragment, ..Pass::of_kernel(String::new(), Dialect::Shadertoy, text, Vec::new(), origin) }
 }
 
 /// Makes a pass of a shader with its own `main`, which declares inputs with glslViewer's names: `u_time`,

@@ -1,10 +1,11 @@
 //! Compute shaders in GLSL with their own `main`. The inputs are macros.
 
+use super::Dialect;
 use super::parts::{bound, inputs, names, without_version};
 use crate::error::PlayError;
 use crate::input::by_place;
 use crate::log::{COMMON, NOBODYS, Origin, line_mark};
-use crate::pass::{Pass, PassLanguage, Piece};
+use crate::pass::{Pass, Piece};
 use crate::slider::Slider;
 
 /// Makes a pass of a compute shader.
@@ -33,5 +34,5 @@ vec4 iChannel{at}(ivec2 xy) {{
     let origin =
         Origin { common: common.map(|common| common.numbered(COMMON)), ..Origin::of(&piece.file, &piece.text) };
     let params = by_place(sliders, read.into_iter());
-    Ok(Pass::of_kernel("main".to_owned(), PassLanguage::Glsl, text, params, origin))
+    Ok(Pass::of_kernel("main".to_owned(), Dialect::Glsl, text, params, origin))
 }

@@ -15,7 +15,7 @@ pub use dialect::{Dialect, backend_for};
 pub use fragment::{COLOUR, TRIANGLE, as_compute};
 
 use crate::error::{Fault, PlayError};
-use crate::pass::{CUBE, Pass, PassLanguage, Piece};
+use crate::pass::{CUBE, Pass, Piece};
 use crate::slider::Slider;
 
 /// Makes passes from files, each with the buffer that it writes, and collects their sliders. `beside` is the common
@@ -36,8 +36,7 @@ pub fn passes(
             Dialect::GlslViewer => fragment::glslviewer_pass(piece, beside, &sliders),
             Dialect::Glsl => glsl::pass(piece, beside, &sliders)?,
             Dialect::Wgsl => wgsl::pass(piece, beside, &sliders)?,
-            Dialect::OpenClC => c::pass(piece, beside, &sliders, PassLanguage::OpenClC)?,
-            Dialect::CudaCpp => c::pass(piece, beside, &sliders, PassLanguage::CudaCpp)?,
+            Dialect::OpenClC | Dialect::CudaCpp => c::pass(piece, beside, &sliders, dialect)?,
         };
         Ok(Pass { buffer: *buffer, channels: piece.channels.clone(), ..pass })
     };

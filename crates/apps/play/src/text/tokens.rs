@@ -67,7 +67,3 @@ pub fn without_comments(text: &str) -> String {
 pub fn token_is(tokens: &[Token<'_>], at: usize, text: &str) -> bool {
     tokens.get(at).is_some_and(|token| token.text == text)
 }
-
-pub fn is_word(c: char) -> bool {
-    c == '_' || c.is_ascii_alphanumeric()
-}

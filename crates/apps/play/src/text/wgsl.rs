@@ -1,10 +1,11 @@
 //! WGSL with its own entry point. The inputs are functions, because WGSL has no macros.
 
+use super::Dialect;
 use super::parts::{bound, inputs, names};
 use crate::error::{Fault, PlayError};
 use crate::input::by_place;
 use crate::log::Origin;
-use crate::pass::{Pass, PassLanguage, Piece};
+use crate::pass::{Pass, Piece};
 use crate::slider::Slider;
 use lazy_regex::regex_captures;
 
@@ -36,5 +37,5 @@ fn iChannel{at}(xy: vec2<i32>) -> vec4<f32> {{
         );
     }
     let params = by_place(sliders, bound(piece));
-    Ok(Pass::of_kernel(kernel.to_owned(), PassLanguage::Wgsl, text, params, origin))
+    Ok(Pass::of_kernel(kernel.to_owned(), Dialect::Wgsl, text, params, origin))
 }

@@ -5,15 +5,14 @@
 //! statements: behind a local declaration, and where the entry point begins for global variables. Declarations in macros
 //! are not changed, nor are global arrays and structs between `#if` and `#endif`.
 
-use super::tokens::{Token, is_word, token_is, tokens, without_comments};
+use super::tokens::{Token, token_is, tokens, without_comments};
 use crate::log::AddedText;
+use lazy_regex::{Lazy, Regex, lazy_regex};
 use std::collections::HashMap;
 
-const TYPES: [&str; 28] = [
-    "float", "int", "uint", "bool", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4", "uvec2", "uvec3", "uvec4",
-    "bvec2", "bvec3", "bvec4", "mat2", "mat3", "mat4", "mat2x2", "mat2x3", "mat2x4", "mat3x2", "mat3x3", "mat3x4",
-    "mat4x2", "mat4x3", "mat4x4",
-];
+/// Types that a constructor makes of a 0.
+static SCALAR: Lazy<Regex> = lazy_regex!("^(?:float|int|uint|bool|[iub]?vec[234]|mat[234](?:x[234])?)$");
+static MACRO: Lazy<Regex> = lazy_regex!(r"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)");
 const PRECISIONS: [&str; 3] = ["highp", "mediump", "lowp"];
 /// Most characters and nested types of the statements for one variable: a shader can ask for any number.
 const MOST: usize = 1 << 14;
@@ -32,16 +31,6 @@ pub struct ZeroDeclarations {
 }
 
 impl ZeroDeclarations {
-    /// Notes names of macros.
-    fn add_macros(&mut self, text: &str) {
-        let defined =
-            |line: &str| Some(line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?.to_owned());
-        for rest in text.lines().filter_map(defined) {
-            let word = rest.trim_start().split(|c: char| !is_word(c)).next().unwrap_or_default();
-            self.structs.insert(word.to_owned(), None);
-        }
-    }
-
     /// Returns statements that set a variable to zero; `None` for an unknown type.
     fn zeroes(&self, of: &str, name: &str, is_array: bool, depth: usize) -> Option<String> {
         let zeroes = match self.structs.get(of) {
@@ -56,7 +45,7 @@ impl ZeroDeclarations {
                     |(of, own, is_array): &Member| self.zeroes(of, &format!("{name}.{own}"), *is_array, depth + 1);
                 members.as_ref()?.iter().map(member).collect()
             }
-            None => TYPES.contains(&of).then(|| format!("{name}={of}(0);")),
+            None => SCALAR.is_match(of).then(|| format!("{name}={of}(0);")),
         };
         zeroes.filter(|zeroes: &String| zeroes.len() < MOST)
     }
@@ -71,20 +60,19 @@ impl ZeroDeclarations {
 }
 
 /// A shader whose variables begin with zero.
+#[derive(Default)]
 pub struct ZeroedText {
     pub text: String,
-    /// Line and column after the text so far, from 1.
-    place: (u32, u32),
     pub added: Vec<AddedText>,
 }
 
 impl ZeroedText {
     /// Adds zeroes, and `first` where the function `entry` begins.
     pub fn of(text: &str, (entry, first): (&str, &str), declared: &mut ZeroDeclarations) -> Self {
-        declared.add_macros(text);
+        declared.structs.extend(MACRO.captures_iter(text).map(|found| (found[1].to_owned(), None)));
         let bare = without_comments(text);
         let tokens = tokens(&bare);
-        let mut zeroed = Self { text: String::new(), place: (1, 1), added: Vec::new() };
+        let mut zeroed = Self::default();
         let (mut copied, mut at) = (0, 0);
         let mut add = |end: usize, what: &str| {
             if !what.is_empty() {
@@ -122,7 +110,7 @@ impl ZeroedText {
                 word if begins(&tokens, at - 1) => word,
                 _ => continue,
             };
-            let is_scalar = TYPES.contains(&of) && !declared.structs.contains_key(of);
+            let is_scalar = SCALAR.is_match(of) && !declared.structs.contains_key(of);
             if !is_scalar && declared.structs.get(of).is_none_or(Option::is_none) {
                 continue;
             }
@@ -164,13 +152,11 @@ impl ZeroedText {
     /// Appends the next part of the text, then an insertion.
     fn add(&mut self, part: &str, what: &str) {
         self.text += part;
-        let lines = part.matches('\n').count() as u32;
-        let own = part.rfind('\n').map_or(part, |end| &part[end + 1..]);
-        let column = own.chars().count() as u32 + if lines == 0 { self.place.1 } else { 1 };
-        let length = what.len() as u32;
+        let own = self.text.rsplit('\n').next().unwrap_or_default();
+        let (before, column) = (self.added.last().map_or(1, |added| added.line), 1 + own.chars().count() as u32);
+        let line = before + part.matches('\n').count() as u32;
+        self.added.push(AddedText { line, column, length: what.len() as u32 });
         self.text += what;
-        self.place = (self.place.0 + lines, column + length);
-        self.added.push(AddedText { line: self.place.0, column, length });
     }
 }
 
