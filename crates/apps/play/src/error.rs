@@ -98,9 +98,6 @@ pub enum PlayError {
     /// A backend or the display reported an error.
     #[error(transparent)]
     Driver(#[from] Error),
-    /// Drawing the controls failed.
-    #[error(transparent)]
-    Paint(#[from] pixelferry_view::paint::PaintError),
     /// Saving the picture failed.
     #[error(transparent)]
     Save(#[from] SaveError),

@@ -2,12 +2,12 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a file and its companions as the passes of a frame | `program`, `pass`, `text`, [`Channel`] |
+//! | a file and its companions as the passes of a frame | `program`, `text`, [`Channel`] |
 //! | numbers that every shader can name | `input`, [`Moment`] |
 //! | numbers that the user changes | [`Slider`] |
-//! | a built program, with its buffers and channels | `running_program`, `driver`, `picture` |
+//! | a built program, with its buffers and channels | `running_program`, `picture` |
 //! | the display's OpenGL, which runs fragment shaders | `gl` |
-//! | where the picture is computed and shown | `screen` |
+//! | where the picture is computed and shown | `driver` |
 //! | the process that tries a shader before it runs here | `trial`, [`serve`] |
 //! | streams that channels read | `stream` |
 //! | positions in compilers' logs | `log`, [`Fault`] |
@@ -23,17 +23,14 @@ mod clock;
 mod driver;
 mod error;
 mod gl;
-mod headless;
 mod input;
 mod keys;
 mod log;
 mod panel;
-mod pass;
 mod picture;
 mod player;
 mod program;
 mod running_program;
-mod screen;
 mod slider;
 #[cfg(target_os = "linux")]
 mod stream;
@@ -46,11 +43,10 @@ mod window;
 
 pub use clock::Clock;
 pub use error::{Fault, PlayError, lines};
-pub use headless::play_headless;
 pub use input::Moment;
 pub use keys::Keyboard;
-pub use pass::{Channel, TextVoucher, Wishes};
-pub use player::{Player, PlayerOptions};
+pub use player::{Player, PlayerOptions, play_headless};
+pub use program::{Channel, TextVoucher, Wishes};
 pub use slider::{Slider, SliderKind};
 pub use text::backend_for;
 pub use trial::serve;

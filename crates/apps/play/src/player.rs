@@ -1,22 +1,24 @@
 //! The shown program, the next one, time and sliders.
 
 use crate::clock::Clock;
+use crate::driver::Screen;
 use crate::error::{Fault, PlayError};
 use crate::input::Moment;
 use crate::keys::Keyboard;
-use crate::pass::{TextVoucher, Wishes};
 use crate::picture::Streams;
-use crate::program::Program;
+use crate::program::{Program, TextVoucher, Wishes};
 use crate::running_program::RunningProgram;
-use crate::screen::Screen;
 use crate::slider::{Slider, SliderKind};
 use crate::text::backend_for;
 use crate::trial::{Request, Trials};
 use image::RgbaImage;
-use pixelferry::{DeviceIdentity, Display, DisplayChoice, Extent, Surface};
-use std::path::PathBuf;
+use pixelferry::command::check_picture_file;
+use pixelferry::{DeviceIdentity, Display, DisplayChoice, Extent, Surface, save_rgba8};
+use pixelferry_media::record::Recorder;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 /// How often files are polled.
@@ -185,6 +187,18 @@ impl Player {
             self.fail(error.into_faults(&self.options.file));
             true
         })
+    }
+
+    /// Waits for the trial run.
+    ///
+    /// # Errors
+    /// [`PlayError::Faults`] if the shader has errors.
+    pub fn settle(&mut self) -> Result<(), PlayError> {
+        while self.is_busy() {
+            self.look();
+            thread::sleep(Duration::from_millis(1));
+        }
+        if self.faults().is_empty() { Ok(()) } else { Err(PlayError::Faults(self.faults().to_vec())) }
     }
 
     fn looked(&mut self) -> Result<bool, PlayError> {
@@ -361,4 +375,40 @@ impl Player {
     pub fn sliders(&mut self) -> (&[Slider], &mut [f32]) {
         (self.running.as_ref().map_or(&[], |running| &running.program.sliders), &mut self.values)
     }
+}
+
+/// Time limit for a stream's first frame.
+const FIRST: Duration = Duration::from_secs(10);
+/// Default time per frame.
+const STEP: Duration = Duration::from_nanos(16_666_667);
+
+/// Computes a number of frames. Saves the last one if a file is given, and records all of them if there is a recorder.
+/// Time advances in steps and starts when every stream has a frame; streams run in real time.
+///
+/// # Errors
+/// [`PlayError::Faults`] for a shader that is invalid or fails, [`PlayError::Channel`] for a stream without a frame in
+/// 10 s, [`PlayError::Save`], and those of [`Player::open`].
+pub fn play_headless(
+    options: PlayerOptions,
+    frames: u32,
+    out: Option<&Path>,
+    mut recorder: Option<&mut Recorder>,
+    command: impl FnMut() -> Command + 'static,
+    vouched: TextVoucher,
+) -> Result<(), PlayError> {
+    out.map_or(Ok(()), check_picture_file)?;
+    let step = Some(options.step.unwrap_or(STEP));
+    let mut player = Player::open(PlayerOptions { step, ..options }, None, command, vouched)?;
+    player.settle()?;
+    player.running.as_ref().map_or(Ok(()), |running| running.wait_for_streams(FIRST))?;
+    // The first frame was computed with the program.
+    player.rewind();
+    for _ in 0..frames.max(1) {
+        player.frame(true);
+        player.settle()?;
+        if let Some(recorder) = &mut recorder {
+            recorder.put_picture(player.picture()?)?;
+        }
+    }
+    out.map_or(Ok(()), |out| Ok(save_rgba8(player.picture()?, out)?))
 }

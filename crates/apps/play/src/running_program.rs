@@ -5,9 +5,8 @@ use crate::error::PlayError;
 use crate::gl::{DrawInputs, Texture, TextureShape};
 use crate::input::{CHANNELS, FrameValues, Param, numbers, uniforms};
 use crate::keys::Keyboard;
-use crate::pass::{CUBE, Channel, Pass, Source, TextVoucher};
 use crate::picture::{Picture, Streams};
-use crate::program::Program;
+use crate::program::{CUBE, Channel, Pass, Program, Source, TextVoucher};
 use crate::slider::{self, Slider};
 use lazy_regex::regex::Captures;
 use lazy_regex::{Lazy, Regex, lazy_regex};
@@ -23,9 +22,9 @@ const LONGEST: usize = 1000;
 /// A built program.
 pub struct RunningProgram {
     pub program: Program,
-    driver: Driver,
+    pub driver: Driver,
     passes: Vec<Rc<PassProgram>>,
-    size: Extent,
+    pub size: Extent,
     buffers: Vec<Option<Buffer>>,
     pictures: Vec<Picture>,
 }
@@ -298,7 +297,7 @@ fn pass_size(pass: &Pass, picture: Extent, sliders: &[Slider], values: &[f32]) -
 #[test]
 fn sizes_of_passes_are_expressions() {
     use crate::log::Origin;
-    use crate::pass::FragmentInfo;
+    use crate::program::FragmentInfo;
     use crate::text::Dialect;
     let slider = |name: &str| Slider { name: name.into(), ..Slider::read("// @slider n 0..9").unwrap().unwrap() };
     for (text, side) in [

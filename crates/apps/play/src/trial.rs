@@ -9,9 +9,8 @@ use crate::driver::Driver;
 use crate::error::{Fault, PlayError};
 use crate::gl::Gl;
 use crate::input::{FrameValues, Moment};
-use crate::pass::TextVoucher;
 use crate::picture::Streams;
-use crate::program::Program;
+use crate::program::{Program, TextVoucher};
 use crate::running_program::RunningProgram;
 use crate::text::Dialect;
 use pixelferry::driver::describe::child_process::ChildProcess;
@@ -130,7 +129,7 @@ fn tried(driver: &Driver, request: Request, vouched: TextVoucher) -> Result<(), 
     let first = Moment { frame: 0, ..moment };
     running.compute_buffers((&first, &sliders))?;
     // A pixel that is equal after a launch on black and one on white was written.
-    let [black, white] = [0, 255].map(|behind| pixels(driver, &running, (&first, &sliders), SMALL, behind));
+    let [black, white] = [0, 255].map(|behind| running.trial_pixels((&first, &sliders), behind));
     let (black, white) = (black?, white?);
     let mut pairs = black.chunks_exact(4).zip(white.chunks_exact(4));
     if pairs.all(|(black, white)| black == [0; 4] && white == [255; 4]) {
@@ -140,48 +139,42 @@ fn tried(driver: &Driver, request: Request, vouched: TextVoucher) -> Result<(), 
     for (ahead, frames) in AHEAD {
         let later = Moment { time: moment.time + ahead, frame: moment.frame.saturating_add(frames), ..moment };
         running.launch_buffers((&later, &sliders))?;
-        pixels(driver, &running, (&later, &sliders), SMALL, 0)?;
+        running.trial_pixels((&later, &sliders), 0)?;
     }
-    let size = Extent::new(width, height);
-    running.resize(size);
+    running.resize(Extent::new(width, height));
     running.compute_buffers((&moment, &sliders))?;
-    pixels(driver, &running, (&moment, &sliders), size, 0)?;
-    Ok(())
+    running.trial_pixels((&moment, &sliders), 0).map(drop)
 }
 
-/// Returns the picture of a moment; that of a kernel is computed over bytes of one value. Fails if the kernel changed
-/// the guard memory, which is as large as the picture on each side.
-fn pixels(
-    driver: &Driver,
-    running: &RunningProgram,
-    now: FrameValues<'_>,
-    size: Extent,
-    behind: u8,
-) -> Result<Vec<u8>, PlayError> {
-    let backend = match driver {
-        Driver::Kernels(backend) => backend,
-        Driver::Fragments(gl) => {
-            let texture = gl.texture(size, false)?;
-            running.draw_picture(&texture, now)?;
-            return texture.read_pixels();
+impl RunningProgram {
+    /// Returns the picture of a moment; that of a kernel is computed over bytes of one value. Fails if the kernel changed
+    /// the guard memory, which is as large as the picture on each side.
+    fn trial_pixels(&self, now: FrameValues<'_>, behind: u8) -> Result<Vec<u8>, PlayError> {
+        let backend = match &self.driver {
+            Driver::Kernels(backend) => backend,
+            Driver::Fragments(gl) => {
+                let texture = gl.texture(self.size, false)?;
+                self.draw_picture(&texture, now)?;
+                return texture.read_pixels();
+            }
+        };
+        let len = self.size.pixels() as usize * 4;
+        let mut bytes = vec![AROUND; 3 * len];
+        bytes[len..2 * len].fill(behind);
+        let mut memory = backend.allocate(bytes.len())?;
+        memory.write(0, &bytes)?;
+        let view = View::Image(ImageView::packed(self.size, PixelFormat::Rgba8, 1, len, false)?);
+        self.compute_picture(now, |kernel, arguments| {
+            backend.launch(kernel, Target::new(memory.as_mut(), view)?, arguments)
+        })?;
+        backend.finish()?;
+        memory.read(0, &mut bytes)?;
+        if bytes[..len].iter().chain(&bytes[2 * len..]).any(|byte| *byte != AROUND) {
+            let text = "the kernel writes outside of its picture: it must store only below out_width and out_height";
+            return Err(Fault::new(&self.program.file, None, text).into());
         }
-    };
-    let len = size.pixels() as usize * 4;
-    let mut bytes = vec![AROUND; 3 * len];
-    bytes[len..2 * len].fill(behind);
-    let mut memory = backend.allocate(bytes.len())?;
-    memory.write(0, &bytes)?;
-    let view = View::Image(ImageView::packed(size, PixelFormat::Rgba8, 1, len, false)?);
-    running.compute_picture(now, |kernel, arguments| {
-        backend.launch(kernel, Target::new(memory.as_mut(), view)?, arguments)
-    })?;
-    backend.finish()?;
-    memory.read(0, &mut bytes)?;
-    if bytes[..len].iter().chain(&bytes[2 * len..]).any(|byte| *byte != AROUND) {
-        let text = "the kernel writes outside of its picture: it must store only below out_width and out_height";
-        return Err(Fault::new(&running.program.file, None, text).into());
+        Ok(bytes[len..2 * len].to_vec())
     }
-    Ok(bytes[len..2 * len].to_vec())
 }
 
 /// The parent's side of the trial process.

@@ -2,8 +2,8 @@
 
 use crate::error::{PlayError, lines};
 use crate::panel::panel;
-use crate::pass::TextVoucher;
 use crate::player::{Player, PlayerOptions};
+use crate::program::TextVoucher;
 use egui_winit::winit::event::{KeyEvent, MouseButton, WindowEvent};
 use pixelferry::api::gl::{Flow, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::{Display, DrawOptions, Extent, save_rgba8};

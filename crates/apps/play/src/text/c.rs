@@ -5,7 +5,7 @@ use super::tokens::without_comments;
 use crate::error::{Fault, PlayError};
 use crate::input::{CHANNELS, Param, named, names};
 use crate::log::Origin;
-use crate::pass::{Pass, Piece};
+use crate::program::{Pass, Piece};
 use crate::slider::Slider;
 use lazy_regex::{Lazy, Regex, lazy_regex};
 

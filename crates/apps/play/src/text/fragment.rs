@@ -1,12 +1,12 @@
 //! Fragment shaders: the user's text behind the declarations of its inputs.
 
 use super::Dialect;
-use super::parts::{names, without_version};
+use super::tokens::{names, without_version};
 use super::zeroed_text::{ZeroDeclarations, ZeroedText};
 use crate::gl::GROUP;
 use crate::input::CHANNELS;
 use crate::log::{AddedText, COMMON, NOBODYS, Origin, line_mark};
-use crate::pass::{FragmentInfo, Pass, Piece};
+use crate::program::{FragmentInfo, Pass, Piece};
 use crate::slider::{Slider, declarations};
 use lazy_regex::regex_replace;
 

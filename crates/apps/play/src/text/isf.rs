@@ -6,7 +6,7 @@
 
 use super::fragment::{colour, fragment};
 use crate::gl::{RENAMED, SamplerState};
-use crate::pass::{Channel, FragmentInfo, Pass, Piece, Source};
+use crate::program::{Channel, FragmentInfo, Pass, Piece, Source};
 use crate::slider::{Slider, SliderKind, declarations};
 use lazy_regex::regex_is_match;
 use serde_json::Value;

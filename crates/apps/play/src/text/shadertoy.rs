@@ -2,11 +2,11 @@
 //! macro of the shader affects it.
 
 use super::fragment::fragment;
-use super::parts::names;
+use super::tokens::names;
 use crate::error::{Fault, PlayError};
 use crate::gl::TextureShape;
 use crate::input::CHANNELS;
-use crate::pass::{Channel, FragmentInfo, Pass, Piece};
+use crate::program::{Channel, FragmentInfo, Pass, Piece};
 use crate::slider::{Slider, declarations};
 
 /// Declares the inputs.

@@ -67,3 +67,14 @@ pub fn without_comments(text: &str) -> String {
 pub fn token_is(tokens: &[Token<'_>], at: usize, text: &str) -> bool {
     tokens.get(at).is_some_and(|token| token.text == text)
 }
+
+/// Blanks a `#version` directive, because the pass has its own.
+pub fn without_version(text: &str) -> String {
+    let line = |line: &str| if line.trim_start().starts_with("#version") { "\n".into() } else { format!("{line}\n") };
+    text.lines().map(line).collect()
+}
+
+/// Returns whether a text contains this name, which may be in a comment.
+pub fn names(text: &str, name: &str) -> bool {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|word| word == name)
+}

@@ -90,8 +90,7 @@ impl ZeroedText {
                 }
                 "struct" => {
                     let Some([name, open]) = tokens.get(at..at + 2) else { continue };
-                    let members = members(tokens.get(at + 2..open.next - 1).unwrap_or_default());
-                    declared.structs.insert(name.text.to_owned(), Some(members));
+                    declared.structs.insert(name.text.to_owned(), Some(members(&tokens, at + 2, open.next - 1)));
                     at = open.next;
                     name.text
                 }
@@ -115,31 +114,20 @@ impl ZeroedText {
                 continue;
             }
             let is_in_loop = token_is(&tokens, at.saturating_sub(2), "(");
-            let is_array = skip_length(&tokens, &mut at);
-            let mut zeroes = String::new();
-            while let Some(name) = tokens.get(at).filter(|name| is_name(name.text)) {
-                at += 1;
-                let is_array = skip_length(&tokens, &mut at) || is_array;
-                if token_is(&tokens, at, ",") || token_is(&tokens, at, ";") {
-                    if is_scalar && !is_array {
-                        add(name.start + name.text.len(), &format!("={of}(0)"));
-                    } else if let Some(own) = declared.zeroes(of, name.text, is_array, 0) {
-                        match name.depth {
-                            0 if name.is_conditional => {}
-                            0 => declared.globals += &own,
-                            _ => zeroes += &own,
-                        }
+            let (names, mut zeroes) = (declarators(&tokens, &mut at), String::new());
+            for (name, is_array, behind) in names {
+                if !token_is(&tokens, behind, ",") && !token_is(&tokens, behind, ";") {
+                    continue;
+                }
+                if is_scalar && !is_array {
+                    add(name.start + name.text.len(), &format!("={of}(0)"));
+                } else if let Some(own) = declared.zeroes(of, name.text, is_array, 0) {
+                    match name.depth {
+                        0 if name.is_conditional => {}
+                        0 => declared.globals += &own,
+                        _ => zeroes += &own,
                     }
                 }
-                // A function's parameters.
-                if name.depth == 0 && token_is(&tokens, at, "(") {
-                    break;
-                }
-                at = end_of_declarator(&tokens, at);
-                if !token_is(&tokens, at, ",") {
-                    break;
-                }
-                at += 1;
             }
             if let Some(end) = tokens.get(at).filter(|end| end.text == ";" && !is_in_loop) {
                 add(end.start + 1, &zeroes);
@@ -169,16 +157,33 @@ fn skip_length(tokens: &[Token<'_>], at: &mut usize) -> bool {
     has_length
 }
 
-fn members(tokens: &[Token<'_>]) -> Vec<Member> {
+/// Returns the names that are declared together, whether each is an array, and the token behind each.
+fn declarators<'a>(tokens: &[Token<'a>], at: &mut usize) -> Vec<(Token<'a>, bool, usize)> {
+    let (are_arrays, mut names) = (skip_length(tokens, at), Vec::new());
+    while let Some(name) = tokens.get(*at).filter(|name| is_name(name.text)) {
+        *at += 1;
+        let is_array = skip_length(tokens, at) || are_arrays;
+        names.push((*name, is_array, *at));
+        // A function's parameters.
+        if name.depth == 0 && token_is(tokens, *at, "(") {
+            break;
+        }
+        *at = end_of_declarator(tokens, *at);
+        if !token_is(tokens, *at, ",") {
+            break;
+        }
+        *at += 1;
+    }
+    names
+}
+
+fn members(tokens: &[Token<'_>], mut at: usize, end: usize) -> Vec<Member> {
     let mut members = Vec::new();
-    for member in tokens.split(|token| token.text == ";") {
-        let skipped = member.iter().take_while(|token| PRECISIONS.contains(&token.text)).count();
-        let Some((of, names)) = member[skipped..].split_first() else { continue };
-        let mut at = 0;
-        let is_array = skip_length(names, &mut at);
-        while let Some(name) = names.get(at) {
-            at += 1;
-            members.push((of.text.to_owned(), name.text.to_owned(), skip_length(names, &mut at) || is_array));
+    while let Some(of) = tokens.get(at).filter(|_| at < end) {
+        at += 1;
+        if !PRECISIONS.contains(&of.text) {
+            let names = declarators(tokens, &mut at).into_iter();
+            members.extend(names.map(|(name, is_array, _)| (of.text.to_owned(), name.text.to_owned(), is_array)));
             at += 1;
         }
     }

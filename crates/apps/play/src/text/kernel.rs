@@ -1,0 +1,105 @@
+//! Compute shaders in GLSL and WGSL with their own entry points. Their inputs are numbers by index: macros in GLSL, and
+//! functions in WGSL, which has no macros.
+
+use super::Dialect;
+use super::tokens::{names, without_version};
+use crate::error::{Fault, PlayError};
+use crate::input::{CHANNELS, MOST_SLIDERS, PLACES, by_place};
+use crate::log::{COMMON, NOBODYS, Origin, line_mark};
+use crate::program::{Pass, Piece};
+use crate::slider::{Slider, SliderKind};
+use lazy_regex::regex_captures;
+
+/// Inputs of languages that read numbers by index: name, type in WGSL, and expression.
+const INPUTS: [(&str, &str, &str); 7] = [
+    ("iTime", "f32", "pf_arg_f32(0)"),
+    ("iTimeDelta", "f32", "pf_arg_f32(1)"),
+    ("iFrameRate", "f32", "pf_arg_f32(2)"),
+    ("iFrame", "i32", "pf_arg_i32(3)"),
+    ("iMouse", "vec4<f32>", "vec4(pf_arg_f32(4), pf_arg_f32(5), pf_arg_f32(6), pf_arg_f32(7))"),
+    ("iDate", "vec4<f32>", "vec4(pf_arg_f32(8), pf_arg_f32(9), pf_arg_f32(10), pf_arg_f32(11))"),
+    ("iResolution", "vec3<f32>", "vec3(vec2<f32>(pf_size()), 1.0)"),
+];
+
+/// Returns those inputs, and the sliders in the same form.
+///
+/// # Errors
+/// A launch has no room for this many sliders.
+fn inputs(sliders: &[Slider]) -> Result<Vec<(&str, &'static str, String)>, PlayError> {
+    let count = sliders.len();
+    if count > MOST_SLIDERS {
+        let text = format!("too many sliders: {count}, this language has at most {MOST_SLIDERS}");
+        return Err(PlayError::Option(text));
+    }
+    let sliders = (PLACES..).zip(sliders).map(|(at, slider)| match slider.kind {
+        SliderKind::Float => (slider.name.as_str(), "f32", format!("pf_arg_f32({at})")),
+        SliderKind::Int => (slider.name.as_str(), "i32", format!("pf_arg_i32({at})")),
+        SliderKind::Bool | SliderKind::Event => (slider.name.as_str(), "bool", format!("(pf_arg_i32({at}) != 0)")),
+    });
+    Ok(INPUTS.iter().map(|(name, of, text)| (*name, *of, (*text).to_owned())).chain(sliders).collect())
+}
+
+/// Channels of a file that are set.
+fn bound(piece: &Piece) -> impl Iterator<Item = usize> + '_ {
+    (0..CHANNELS).filter(|at| matches!(piece.channels.get(*at), Some(Some(_))))
+}
+
+/// Makes a pass of a compute shader.
+pub fn glsl_pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Result<Pass, PlayError> {
+    let mut text = line_mark(NOBODYS);
+    for (name, _, value) in inputs(sliders)? {
+        text += &format!("#define {name} {}\n", value.replace("<f32>", ""));
+    }
+    let common_text = common.map(|common| line_mark(COMMON) + &common.text + "\n").unwrap_or_default();
+    // The driver reports only buffers that are read.
+    let is_read = |at: &usize| [&piece.text, &common_text].iter().any(|text| names(text, &format!("iChannel{at}")));
+    let read: Vec<_> = bound(piece).filter(is_read).collect();
+    for (place, at) in (1..).zip(&read) {
+        let size = 12 + at;
+        text += &format!(
+            "layout(std430, binding = {place}) readonly buffer PfChannel{at} {{ vec4 pf_texels{at}[]; }};
+ivec2 iChannel{at}_size() {{ uint size = pf_arg_u32({size}); return max(ivec2(size & 65535u, size >> 16u), ivec2(1)); }}
+vec4 iChannel{at}(ivec2 xy) {{
+  ivec2 size = iChannel{at}_size();
+  xy = clamp(xy, ivec2(0), size - 1);
+  return pf_texels{at}[xy.y * size.x + xy.x];
+}}\n"
+        );
+    }
+    text += &(common_text + &line_mark(0) + &without_version(&piece.text));
+    let origin =
+        Origin { common: common.map(|common| common.numbered(COMMON)), ..Origin::of(&piece.file, &piece.text) };
+    let params = by_place(sliders, read.into_iter());
+    Ok(Pass::of_kernel("main".to_owned(), Dialect::Glsl, text, params, origin))
+}
+
+/// Makes a pass of WGSL. Appends only what the shader uses.
+pub fn wgsl_pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Result<Pass, PlayError> {
+    let (_, kernel) = regex_captures!(r"(?s)@compute\b.*?\bfn\s+(\w+)", &piece.text).ok_or_else(|| {
+        Fault::new(&piece.file, None, "there is no entry point; add a function '@compute ... fn NAME'")
+    })?;
+    // The common file follows, so that line numbers stay.
+    let mut origin = Origin::of(&piece.file, &piece.text);
+    origin.common = common.map(|common| common.numbered(origin.lines));
+    let own = common.map_or_else(|| piece.text.clone(), |common| piece.text.clone() + &common.text);
+    let mut text = own.clone();
+    for (name, of, value) in inputs(sliders)?.iter().filter(|(name, ..)| names(&own, name)) {
+        text += &format!("fn {name}() -> {of} {{ return {value}; }}\n");
+    }
+    for (place, at) in bound(piece).enumerate() {
+        let size = 12 + at;
+        text += &format!(
+            "@group(1) @binding({place}) var<storage, read> pf_texels_{at}c: array<vec4<f32>>;
+fn iChannel{at}_size() -> vec2<i32> {{
+  return max(vec2<i32>(i32(pf_arg_u32({size}) & 65535u), i32(pf_arg_u32({size}) >> 16u)), vec2<i32>(1));
+}}
+fn iChannel{at}(xy: vec2<i32>) -> vec4<f32> {{
+  let size = iChannel{at}_size();
+  let inside = clamp(xy, vec2<i32>(0), size - 1);
+  return pf_texels_{at}c[inside.y * size.x + inside.x];
+}}\n"
+        );
+    }
+    let params = by_place(sliders, bound(piece));
+    Ok(Pass::of_kernel(kernel.to_owned(), Dialect::Wgsl, text, params, origin))
+}
