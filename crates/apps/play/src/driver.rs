@@ -157,13 +157,12 @@ pub struct Canvas {
     // The surface is dropped before its texture.
     surface: Surface,
     texture: Texture,
-    gl: Gl,
 }
 
 impl Canvas {
     fn new(gl: &Gl, size: Extent) -> Result<Self, PlayError> {
         let texture = gl.texture(size, false)?;
-        Ok(Self { surface: texture.surface()?, texture, gl: gl.clone() })
+        Ok(Self { surface: texture.surface()?, texture })
     }
 }
 
@@ -191,14 +190,14 @@ impl Screen {
     pub fn driver(&self) -> Driver {
         match self {
             Self::Kernels(link) => Driver::Kernels(link.backend().clone()),
-            Self::Fragments(canvas) => Driver::Fragments(canvas.gl.clone()),
+            Self::Fragments(canvas) => Driver::Fragments(canvas.texture.gl.clone()),
         }
     }
 
     pub fn device(&self) -> &DeviceIdentity {
         match self {
             Self::Kernels(link) => link.backend().device(),
-            Self::Fragments(canvas) => canvas.gl.display().device(),
+            Self::Fragments(canvas) => canvas.texture.gl.display().device(),
         }
     }
 
@@ -217,7 +216,7 @@ impl Screen {
     pub fn resize(&mut self, size: Extent) -> Result<(), PlayError> {
         match self {
             Self::Kernels(link) => link.resize(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8))?,
-            Self::Fragments(canvas) => **canvas = Canvas::new(&canvas.gl, size)?,
+            Self::Fragments(canvas) => **canvas = Canvas::new(&canvas.texture.gl, size)?,
         }
         Ok(())
     }

@@ -34,11 +34,9 @@ impl From<Fault> for PlayError {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file.file_name().unwrap_or(self.file.as_os_str()).display())?;
-        for place in [self.line, self.line.and(self.column)].into_iter().flatten() {
-            write!(f, ":{place}")?;
-        }
-        write!(f, ": {}", self.text)
+        let name = self.file.file_name().unwrap_or(self.file.as_os_str()).display();
+        let place = [self.line, self.line.and(self.column)].into_iter().flatten().map(|at| format!(":{at}"));
+        write!(f, "{name}{}: {}", place.collect::<String>(), self.text)
     }
 }
 

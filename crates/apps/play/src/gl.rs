@@ -11,12 +11,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// First lines of shaders that are compiled as GLSL ES 3.00, as WebGL2 does, and as GLSL 3.30. GLSL 4.30 converts more
-/// types and reserves more names, so it is the last choice.
-const ES: &str = "#version 300 es\n";
-const DESKTOP: &str = "#version 330\n";
-const NEWER: &str = "#version 430\n";
-
 /// Prefix of the names that replace reserved words; it is no part of the user's name.
 pub const RENAMED: &str = "isf_";
 
@@ -49,7 +43,7 @@ pub struct SamplerState {
 
 /// A texture of four bytes or floats per pixel, bottom row first. Shaders can draw into it.
 pub struct Texture {
-    gl: Gl,
+    pub gl: Gl,
     target: Box<OffscreenTarget>,
     /// A copy with another shape or with smaller levels, once it was needed.
     copy: Option<OwnedObject<glow::Texture>>,
@@ -181,13 +175,17 @@ impl Gl {
         &self.0
     }
 
-    /// Returns the first lines that a shader can have in this context, the best first: that of GLSL ES for one that
-    /// `is_strict`.
+    /// Returns the first lines that a shader can have in this context, the best first: that of GLSL ES, which WebGL2
+    /// takes, for one that `is_strict`. GLSL 4.30 converts more types and reserves more names, so it is the last.
     pub fn versions(&self, is_strict: bool) -> impl Iterator<Item = &'static str> {
         let is_new = self.0.version() >= (4, 3);
         let takes_es = is_new || self.0.gl().supported_extensions().contains("GL_ARB_ES3_compatibility");
         let is_es = self.0.is_es();
-        let versions = [(ES, is_es || is_strict && takes_es), (DESKTOP, !is_es), (NEWER, !is_es && is_new)];
+        let versions = [
+            ("#version 300 es\n", is_es || is_strict && takes_es),
+            ("#version 330\n", !is_es),
+            ("#version 430\n", !is_es && is_new),
+        ];
         versions.into_iter().filter(|(_, is_taken)| *is_taken).map(|(version, _)| version)
     }
 

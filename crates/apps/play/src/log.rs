@@ -40,14 +40,8 @@ pub struct AddedText {
     pub length: u32,
 }
 
-/// A position as a compiler reports it.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct LogPosition {
-    line: u32,
-    column: Option<u32>,
-    /// The column counts each run of blanks as one.
-    is_squeezed: bool,
-}
+/// Line, and column if the compiler reported it.
+type LogPosition = (u32, Option<u32>);
 
 impl Origin {
     /// A file with this text.
@@ -58,7 +52,7 @@ impl Origin {
 
     fn fault(&self, place: Option<LogPosition>, text: &str) -> Fault {
         let fault = Fault::new(&self.file, None, text.trim());
-        let Some(LogPosition { line, column, .. }) = place.filter(|place| place.line > 0) else { return fault };
+        let Some((line, column)) = place.filter(|(line, _)| *line > 0) else { return fault };
         let own = (&self.file, self.before, self.lines);
         let common = self.common.as_ref().map(|(file, before, lines)| (file, *before, *lines));
         let begun =
@@ -94,14 +88,11 @@ impl Origin {
                 }
             } else if let Some(said) = line.strip_prefix("error: ") {
                 // PoCL puts the severity behind the position.
-                match placed(said) {
+                match placed(said, text) {
                     Some((place, said)) => found.push(self.fault(Some(place), said)),
                     None => ahead = Some(said),
                 }
-            } else if let Some((mut place, said)) = placed(line) {
-                if place.is_squeezed {
-                    place.column = place.column.map(|column| stretched(text, place, column));
-                }
+            } else if let Some((place, said)) = placed(line, text) {
                 // Mesa indents the functions that it could have called.
                 if let Some(severity) = ERROR.find(said).filter(|found| !found.as_str().ends_with("   ")) {
                     let said = said[severity.end()..].trim_end_matches("; candidates are:");
@@ -127,10 +118,10 @@ pub fn line_mark(before: u32) -> String {
 
 /// Returns the column in the user's line for Mesa's column: Mesa's preprocessor replaces several blanks, or a comment,
 /// by one blank.
-fn stretched(text: &str, place: LogPosition, column: u32) -> u32 {
-    let first = if place.line > COMMON { COMMON } else { 0 };
+fn stretched(text: &str, line: u32, column: u32) -> u32 {
+    let first = if line > COMMON { COMMON } else { 0 };
     let own = text.split_once(&line_mark(first)).map_or(text, |(_, own)| own);
-    let line = own.lines().nth(place.line.saturating_sub(first + 1) as usize).unwrap_or_default();
+    let line = own.lines().nth(line.saturating_sub(first + 1) as usize).unwrap_or_default();
     let (mut counted, mut was_blank) = (0, false);
     for (at, c) in (1..).zip(line.chars()) {
         let is_blank = c == ' ' || c == '\t';
@@ -148,13 +139,13 @@ fn framed(line: &str) -> Option<LogPosition> {
     let (_, place) = line.split_once("┌─ ")?;
     let mut parts = place.trim().rsplitn(3, ':').map(|part| part.parse().ok());
     let column = parts.next()?;
-    Some(LogPosition { line: parts.next()??, column, is_squeezed: false })
+    Some((parts.next()??, column))
 }
 
 /// Parses the rest of naga's message, up to an empty line or the next error: the innermost marked expression, and the
 /// last note, which has the reason.
 fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: LogPosition) -> (LogPosition, Option<&'a str>) {
-    let (mut above, mut note) = (place.line, None);
+    let (mut above, mut note) = (place.0, None);
     while let Some(line) = lines.next_if(|line| !line.trim().is_empty() && !line.starts_with("error: ")) {
         if let Some(said) = line.trim_start().strip_prefix("= ") {
             note = Some(said);
@@ -163,8 +154,7 @@ fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: LogPosition) -> (LogPo
                 above = number;
             } else if code.trim_start().starts_with('^') && code.contains("naga::ir::Expression") {
                 // A blank precedes the first column.
-                let column = code.chars().take_while(|c| *c != '^').count() as u32;
-                place = LogPosition { line: above, column: Some(column), ..place };
+                place = (above, Some(code.chars().take_while(|c| *c != '^').count() as u32));
             }
         }
     }
@@ -175,12 +165,13 @@ fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: LogPosition) -> (LogPo
 /// `kernel.cu(12):`.
 static POSITION: Lazy<Regex> = lazy_regex!(r"[:(](\d+)(?::(\d+):|\((\d+)\):|\)\s*:)(.*)");
 
-/// Parses the position at the start of a line; also returns the rest.
-fn placed(line: &str) -> Option<(LogPosition, &str)> {
+/// Parses the position at the start of a line of a log about this text; also returns the rest.
+fn placed<'a>(line: &'a str, text: &str) -> Option<(LogPosition, &'a str)> {
     let found = POSITION.captures(line)?;
     let number = |at: usize| found.get(at)?.as_str().parse().ok();
-    let (column, is_squeezed) = (number(2).or_else(|| number(3)), found.get(3).is_some());
-    Some((LogPosition { line: number(1)?, column, is_squeezed }, found.get(4)?.as_str()))
+    let line = number(1)?;
+    let column = number(2).or_else(|| Some(stretched(text, line, number(3)?)));
+    Some(((line, column), found.get(4)?.as_str()))
 }
 
 #[cfg(test)]

@@ -39,10 +39,8 @@ const CUBEMAP: &str =
 ";
 
 /// Shows failed assertions.
-const END: &str = "  if (shadertoy_out_color.x < 0.0) color = vec4(1.0, 0.0, 0.0, 1.0);
-  if (shadertoy_out_color.y < 0.0) color = vec4(0.0, 1.0, 0.0, 1.0);
-  if (shadertoy_out_color.z < 0.0) color = vec4(0.0, 0.0, 1.0, 1.0);
-  if (shadertoy_out_color.w < 0.0) color = vec4(1.0, 1.0, 0.0, 1.0);
+const END: &str = "  for (int at = 0; at < 4; at++)
+    if (shadertoy_out_color[at] < 0.0) color = vec4(at == 0 || at == 3, at == 1 || at == 3, at == 2, 1);
   shadertoy_out_color = color;
 }
 ";
