@@ -148,22 +148,13 @@ impl Image {
 pub enum Screen {
     /// Kernels write frames of a link.
     Kernels(Box<Link>),
-    /// Fragment shaders draw in the display's context.
-    Fragments(Box<Canvas>),
+    /// Fragment shaders draw into a texture of the display's context. Its surface is dropped before it.
+    Fragments(Box<(Surface, Texture)>),
 }
 
-/// The texture that fragment shaders draw into, and its surface.
-pub struct Canvas {
-    // The surface is dropped before its texture.
-    surface: Surface,
-    texture: Texture,
-}
-
-impl Canvas {
-    fn new(gl: &Gl, size: Extent) -> Result<Self, PlayError> {
-        let texture = gl.texture(size, false)?;
-        Ok(Self { surface: texture.surface()?, texture })
-    }
+fn canvas(gl: &Gl, size: Extent) -> Result<Box<(Surface, Texture)>, PlayError> {
+    let texture = gl.texture(size, false)?;
+    Ok(Box::new((texture.surface()?, texture)))
 }
 
 impl Screen {
@@ -175,8 +166,17 @@ impl Screen {
         shown_by: Option<&Rc<dyn Display>>,
     ) -> Result<Self, PlayError> {
         if Dialect::of(file)?.is_of_fragments() {
-            let gl = Gl::new(display_of_fragments(file, display, shown_by)?);
-            return Ok(Self::Fragments(Box::new(Canvas::new(&gl, size)?)));
+            let text = format!("{} is a fragment shader, which only an OpenGL display draws", file.display());
+            let other = || PlayError::Option(text);
+            let gl: Rc<GlDisplay> = match shown_by {
+                Some(display) => (Rc::clone(display) as Rc<dyn Any>).downcast().map_err(|_| other())?,
+                None => {
+                    let choice = if display == DisplayChoice::Auto { DisplayChoice::Gl } else { display };
+                    let no_gl = |reason| PlayError::NoOpenGl { file: file.to_owned(), reason };
+                    open_headless(choice).map_err(no_gl)?.gl().cloned().ok_or_else(other)?
+                }
+            };
+            return Ok(Self::Fragments(canvas(&Gl(gl), size)?));
         }
         let builder = LinkBuilder::new(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8));
         let builder = builder.backend(backend_for(file, backend)?);
@@ -190,14 +190,14 @@ impl Screen {
     pub fn driver(&self) -> Driver {
         match self {
             Self::Kernels(link) => Driver::Kernels(link.backend().clone()),
-            Self::Fragments(canvas) => Driver::Fragments(canvas.texture.gl.clone()),
+            Self::Fragments(canvas) => Driver::Fragments(canvas.1.gl.clone()),
         }
     }
 
     pub fn device(&self) -> &DeviceIdentity {
         match self {
             Self::Kernels(link) => link.backend().device(),
-            Self::Fragments(canvas) => canvas.texture.gl.display().device(),
+            Self::Fragments(canvas) => canvas.1.gl.0.device(),
         }
     }
 
@@ -209,14 +209,14 @@ impl Screen {
                 Ok(link
                     .frame(|next| running.compute_picture(now, |kernel, arguments| next.launch(kernel, arguments)))?)
             }
-            Self::Fragments(canvas) => running.draw_picture(&canvas.texture, now),
+            Self::Fragments(canvas) => running.draw_picture(&canvas.1, now),
         }
     }
 
     pub fn resize(&mut self, size: Extent) -> Result<(), PlayError> {
         match self {
             Self::Kernels(link) => link.resize(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8))?,
-            Self::Fragments(canvas) => **canvas = Canvas::new(&canvas.texture.gl, size)?,
+            Self::Fragments(shown) => *shown = canvas(&shown.1.gl, size)?,
         }
         Ok(())
     }
@@ -224,29 +224,14 @@ impl Screen {
     pub fn shown(&self) -> Result<&Surface, PlayError> {
         match self {
             Self::Kernels(link) => Ok(link.shown()?.surface()),
-            Self::Fragments(canvas) => Ok(&canvas.surface),
+            Self::Fragments(canvas) => Ok(&canvas.0),
         }
     }
 
     pub fn read_back(&mut self) -> Result<Vec<u8>, PlayError> {
         match self {
             Self::Kernels(link) => Ok(link.read_back()?),
-            Self::Fragments(canvas) => canvas.texture.read_pixels(),
+            Self::Fragments(canvas) => canvas.1.read_pixels(),
         }
     }
-}
-
-/// Returns the OpenGL display that draws fragment shaders: the window's, or one without a window.
-fn display_of_fragments(
-    file: &Path,
-    choice: DisplayChoice,
-    shown_by: Option<&Rc<dyn Display>>,
-) -> Result<Rc<GlDisplay>, PlayError> {
-    let text = format!("{} is a fragment shader, which only an OpenGL display draws", file.display());
-    let other = || PlayError::Option(text);
-    if let Some(display) = shown_by {
-        return (Rc::clone(display) as Rc<dyn Any>).downcast().map_err(|_| other());
-    }
-    let opened = open_headless(if choice == DisplayChoice::Auto { DisplayChoice::Gl } else { choice });
-    opened.map_err(|reason| PlayError::NoOpenGl { file: file.to_owned(), reason })?.gl().cloned().ok_or_else(other)
 }

@@ -16,7 +16,7 @@ pub const RENAMED: &str = "isf_";
 
 /// The context of a display.
 #[derive(Clone)]
-pub struct Gl(Rc<GlDisplay>);
+pub struct Gl(pub Rc<GlDisplay>);
 
 /// What shaders see in a texture's pixels, with OpenGL's target of such textures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,14 +167,6 @@ pub struct DrawInputs<'a> {
 }
 
 impl Gl {
-    pub const fn new(display: Rc<GlDisplay>) -> Self {
-        Self(display)
-    }
-
-    pub const fn display(&self) -> &Rc<GlDisplay> {
-        &self.0
-    }
-
     /// Returns the first lines that a shader can have in this context, the best first: that of GLSL ES, which WebGL2
     /// takes, for one that `is_strict`. GLSL 4.30 converts more types and reserves more names, so it is the last.
     pub fn versions(&self, is_strict: bool) -> impl Iterator<Item = &'static str> {

@@ -1,8 +1,10 @@
-//! Inputs that every shader can name, and where each is among a launch's arguments.
+//! Inputs that every shader can name: the moment of a frame and the clock that gives it, sliders, and where each is among a
+//! launch's arguments.
 
-use crate::slider::{Slider, SliderKind};
+use lazy_regex::{Lazy, Regex, lazy_regex};
 use pixelferry::{Arg, Extent};
 use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Number of channels of a shader.
 pub const CHANNELS: usize = 4;
@@ -129,6 +131,182 @@ pub fn uniforms(moment: &Moment, size: Extent) -> Vec<(&'static str, Vec<f32>)> 
     uniforms
 }
 
+/// How far a step advances a paused clock.
+const STEP: Duration = Duration::from_micros(16_667);
+/// Longest time between two frames. After a longer pause of the whole program, time continues where it was.
+const MOST: Duration = Duration::from_secs(1);
+
+/// Time that the frames are given: seconds since the start, the time of a frame, and its number.
+#[derive(Debug)]
+pub struct Clock {
+    /// Time per frame; `None` follows the real time.
+    step: Option<Duration>,
+    /// When it was created; steps start there.
+    begun: SystemTime,
+    time: Duration,
+    delta: Duration,
+    frame: i32,
+    last: Option<Instant>,
+    is_halted: bool,
+}
+
+impl Clock {
+    /// A clock that starts with the first frame, in fixed steps if `step` is given.
+    pub fn new(step: Option<Duration>) -> Self {
+        let (begun, time, delta) = (SystemTime::now(), Duration::ZERO, STEP);
+        Self { step, begun, time, delta, frame: 0, last: None, is_halted: false }
+    }
+
+    /// Pauses or continues.
+    pub const fn toggle(&mut self) {
+        self.is_halted = !self.is_halted;
+        self.last = None;
+    }
+
+    /// Returns whether the clock is paused.
+    pub const fn is_halted(&self) -> bool {
+        self.is_halted
+    }
+
+    /// Starts again at 0.
+    pub const fn rewind(&mut self) {
+        (self.time, self.frame, self.last) = (Duration::ZERO, 0, None);
+    }
+
+    /// Returns the moment of the next frame. The pointer is unknown here.
+    pub fn now(&self) -> Moment {
+        let (time, delta) = (self.time.as_secs_f32(), self.delta.as_secs_f32());
+        // Steps continue from today, so that a shader with a calendar shows a real one.
+        let date = date(if self.step.is_some() { self.begun + self.time } else { SystemTime::now() });
+        Moment { time, delta, frame: self.frame, mouse: [0.0; 4], date }
+    }
+
+    /// Advances after a frame. A paused clock advances only if `is_stepped`.
+    pub fn go_on(&mut self, is_stepped: bool) {
+        if self.is_halted && !is_stepped {
+            return;
+        }
+        let now = Instant::now();
+        let passed = self.last.replace(now).map_or(STEP, |last| now - last);
+        self.delta = self.step.unwrap_or(if is_stepped { STEP } else { passed.min(MOST) });
+        self.time = self.time.saturating_add(self.delta);
+        self.frame = self.frame.wrapping_add(1);
+    }
+}
+
+/// Year, month from 0, day and seconds of the day in UTC.
+fn date(now: SystemTime) -> [f32; 4] {
+    let date = jiff::Timestamp::try_from(now).unwrap_or_default().to_zoned(jiff::tz::TimeZone::UTC).datetime();
+    let seconds = (date - date.date().to_datetime(jiff::civil::Time::midnight())).total(jiff::Unit::Second);
+    [f32::from(date.year()), f32::from(date.month() - 1), f32::from(date.day()), seconds.unwrap_or(0.0) as f32]
+}
+
+/// Type of a slider's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SliderKind {
+    /// Any number.
+    Float,
+    /// Whole numbers.
+    Int,
+    /// 0 or 1.
+    Bool,
+    /// 1 for the frame after it was pressed.
+    Event,
+}
+
+/// A number that the user changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Slider {
+    /// Name in the shader. Components of a colour or a point have a dot and the component's name appended.
+    pub name: String,
+    /// Type of the number.
+    pub kind: SliderKind,
+    /// Minimum and maximum.
+    pub limits: [f32; 2],
+    /// Initial value.
+    pub value: f32,
+    /// The only valid numbers with their labels, if there are such.
+    pub menu: Vec<(f32, String)>,
+}
+
+/// Annotation in a comment that declares a slider.
+const MARK: &str = "@slider";
+/// What follows it: name, limits, initial value and kind.
+static SLIDER: Lazy<Regex> = lazy_regex!(r"^([A-Za-z_][0-9A-Za-z_]*)\s+(.+?)\.\.(.+?)(?:=(.+?))?(?:\s(int|bool))?$");
+/// A word with this start is probably a misspelled annotation.
+const MARK_BEGINS: &str = "@sl";
+
+impl Slider {
+    /// Returns the valid value nearest to `wish`.
+    pub fn nearest(&self, wish: f32) -> f32 {
+        let [least, most] = self.limits;
+        let inside = if wish.is_nan() { self.value } else { wish.clamp(least, most) };
+        let distance = |(own, _): &&(f32, String)| (own - inside).abs();
+        if let Some((own, _)) = self.menu.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) {
+            return *own;
+        }
+        if self.kind == SliderKind::Float { inside } else { inside.round() }
+    }
+
+    /// Reads `@slider NAME LEAST..MOST = VALUE`. The value defaults to the middle, and `int` or `bool` may follow.
+    /// `None` for a line without the mark.
+    ///
+    /// # Errors
+    /// Describes what is invalid.
+    pub fn read(line: &str) -> Option<Result<Self, String>> {
+        let Some((_, noted)) = line.split_once(MARK) else {
+            let word = line.split_whitespace().find(|word| word.starts_with(MARK_BEGINS))?;
+            return Some(Err(format!("unknown annotation '{word}'; write a slider as {MARK} speed 0..4 = 1")));
+        };
+        Some(Self::of(noted.trim().trim_end_matches("*/").trim()))
+    }
+
+    fn of(noted: &str) -> Result<Self, String> {
+        let wrong = || format!("invalid slider '{MARK} {noted}'; write one as {MARK} speed 0..4 = 1");
+        let found = SLIDER.captures(noted).ok_or_else(wrong)?;
+        let number = |at: usize| {
+            let number = found.get(at).map(|text| text.as_str().trim().parse::<f32>().ok());
+            number.map(|number| number.filter(|number| number.is_finite()).ok_or_else(wrong)).transpose()
+        };
+        let [least, most] = [number(2)?, number(3)?].map(Option::unwrap_or_default);
+        let kind = match found.get(5).map_or("", |kind| kind.as_str()) {
+            "int" => SliderKind::Int,
+            "bool" => SliderKind::Bool,
+            _ => SliderKind::Float,
+        };
+        let value = number(4)?.unwrap_or(f32::midpoint(least, most));
+        let slider = Self { name: found[1].to_owned(), kind, limits: [least, most], value, menu: Vec::new() };
+        if least < most { Ok(Self { value: slider.nearest(value), ..slider }) } else { Err(wrong()) }
+    }
+}
+
+/// Returns sliders as uniforms. Components of a colour or a point become one together.
+pub fn slider_uniforms<'a>(sliders: &'a [Slider], values: &[f32]) -> Vec<(&'a str, Vec<f32>)> {
+    let mut uniforms: Vec<(&str, Vec<f32>)> = Vec::new();
+    for (Slider { name, .. }, value) in sliders.iter().zip(values) {
+        let own = name.split_once('.').map_or(name.as_str(), |(own, _)| own);
+        match uniforms.last_mut().filter(|(last, _)| *last == own) {
+            Some((_, values)) => values.push(*value),
+            None => uniforms.push((own, vec![*value])),
+        }
+    }
+    uniforms
+}
+
+/// Declares these uniforms.
+pub fn declarations(sliders: &[Slider]) -> String {
+    let declared = |(name, values): (&str, Vec<f32>)| {
+        let kind = match sliders.iter().find(|slider| slider.name == name).map(|slider| slider.kind) {
+            Some(SliderKind::Float) => "float".to_owned(),
+            Some(SliderKind::Int) => "int".to_owned(),
+            Some(SliderKind::Bool | SliderKind::Event) => "bool".to_owned(),
+            None => format!("vec{}", values.len()),
+        };
+        format!("uniform {kind} {name};\n")
+    };
+    slider_uniforms(sliders, &vec![0.0; sliders.len()]).into_iter().map(declared).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,5 +340,44 @@ mod tests {
         assert_eq!(word(&places[16], &now), "0.25f");
         assert_eq!([5, 7].map(|at| word(&places[at], &now)), ["38f", "-28f"]);
         assert_eq!(word(&places[17], &now), "memory");
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let at = |seconds| date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(at(0), [1970.0, 0.0, 1.0, 0.0]);
+        assert_eq!(at(951_782_400 + 3661), [2000.0, 1.0, 29.0, 3661.0]);
+        assert_eq!(at(1_735_689_599), [2024.0, 11.0, 31.0, 86_399.0]);
+    }
+
+    #[test]
+    fn a_halted_clock_steps_and_a_fixed_one_knows_no_other_time() {
+        let mut clock = Clock::new(Some(Duration::from_millis(250)));
+        clock.go_on(false);
+        clock.go_on(false);
+        assert_eq!((clock.now().time, clock.now().frame, clock.now().delta), (0.5, 2, 0.25));
+        clock.toggle();
+        clock.go_on(false);
+        assert_eq!(clock.now().frame, 2);
+        clock.go_on(true);
+        assert_eq!((clock.now().time, clock.now().frame), (0.75, 3));
+        clock.rewind();
+        assert_eq!((clock.now().time, clock.now().frame, clock.is_halted()), (0.0, 0, true));
+    }
+
+    #[test]
+    fn annotations_are_read_wherever_they_stand() {
+        let read = |line: &str| Slider::read(line).map(|read| read.map(|s| (s.name, s.kind, s.limits, s.value)));
+        let speed = |value| Some(Ok(("speed".to_owned(), SliderKind::Float, [0.0, 4.0], value)));
+        assert_eq!(read("// @slider speed 0..4 = 1"), speed(1.0));
+        assert_eq!(read("/* @slider speed 0 .. 4 */"), speed(2.0));
+        assert_eq!(read("float x; // @slider speed 0..4 = 9"), speed(4.0));
+        assert_eq!(read("# @slider n -3..3 = 1 int"), Some(Ok(("n".to_owned(), SliderKind::Int, [-3.0, 3.0], 1.0))));
+        assert_eq!(read("// a slider"), None);
+        assert!(read("// @slidr speed 0..4").unwrap().unwrap_err().contains("unknown annotation '@slidr'"));
+        for wrong in ["speed", "speed 4..0", "2x 0..1", "a-b 0..1", "x 0..inf", "x 0,1"] {
+            let said = Slider::read(&format!("// @slider {wrong}")).unwrap().unwrap_err();
+            assert!(said.contains("@slider speed 0..4 = 1"), "{said}");
+        }
     }
 }

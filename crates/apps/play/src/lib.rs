@@ -3,14 +3,13 @@
 //! | to find | look in |
 //! |---|---|
 //! | a file and its companions as the passes of a frame | `program`, `text`, [`Channel`] |
-//! | numbers that every shader can name | `input`, [`Moment`] |
-//! | numbers that the user changes | [`Slider`] |
+//! | numbers that every shader can name, and those that the user changes | `input`, [`Moment`], [`Slider`] |
 //! | a built program, with its buffers and channels | `running_program`, `picture` |
 //! | the display's OpenGL, which runs fragment shaders | `gl` |
 //! | where the picture is computed and shown | `driver` |
 //! | the process that tries a shader before it runs here | `trial`, [`serve`] |
 //! | streams that channels read | `stream` |
-//! | positions in compilers' logs | `log`, [`Fault`] |
+//! | positions in compilers' logs | `error`, [`Fault`] |
 //! | the shown program, the next one, time and sliders | [`Player`] |
 //! | frames without a window, and the window | [`play_headless`], [`play`] |
 //!
@@ -19,19 +18,14 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod clock;
 mod driver;
 mod error;
 mod gl;
 mod input;
-mod keys;
-mod log;
-mod panel;
 mod picture;
 mod player;
 mod program;
 mod running_program;
-mod slider;
 #[cfg(target_os = "linux")]
 mod stream;
 #[cfg(not(target_os = "linux"))]
@@ -41,13 +35,11 @@ mod text;
 mod trial;
 mod window;
 
-pub use clock::Clock;
 pub use error::{Fault, PlayError, lines};
-pub use input::Moment;
-pub use keys::Keyboard;
+pub use input::{Clock, Moment, Slider, SliderKind};
+pub use picture::Keyboard;
 pub use player::{Player, PlayerOptions, play_headless};
 pub use program::{Channel, TextVoucher, Wishes};
-pub use slider::{Slider, SliderKind};
 pub use text::backend_for;
 pub use trial::serve;
 pub use window::{keys, play};

@@ -1,14 +1,11 @@
 //! The shown program, the next one, time and sliders.
 
-use crate::clock::Clock;
 use crate::driver::Screen;
 use crate::error::{Fault, PlayError};
-use crate::input::Moment;
-use crate::keys::Keyboard;
-use crate::picture::Streams;
+use crate::input::{Clock, Moment, Slider, SliderKind};
+use crate::picture::{Keyboard, Streams};
 use crate::program::{Program, TextVoucher, Wishes};
 use crate::running_program::RunningProgram;
-use crate::slider::{Slider, SliderKind};
 use crate::text::backend_for;
 use crate::trial::{Request, Trials};
 use image::RgbaImage;

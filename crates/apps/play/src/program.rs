@@ -1,10 +1,8 @@
 //! A file and its companions, as the passes of a frame: kernels or fragment shaders, and what they read.
 
-use crate::error::{Fault, PlayError};
+use crate::error::{Fault, Origin, PlayError};
 use crate::gl::{SamplerState, TextureShape};
-use crate::input::{CHANNELS, Param};
-use crate::log::Origin;
-use crate::slider::Slider;
+use crate::input::{CHANNELS, Param, Slider};
 use crate::text::{self, Dialect, backend_for};
 use pixelferry::{BackendChoice, KernelSource};
 use serde::{Deserialize, Serialize};

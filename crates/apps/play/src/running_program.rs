@@ -3,11 +3,9 @@
 use crate::driver::{Driver, Image, ImageMemory, PassProgram};
 use crate::error::PlayError;
 use crate::gl::{DrawInputs, Texture, TextureShape};
-use crate::input::{CHANNELS, FrameValues, Param, numbers, uniforms};
-use crate::keys::Keyboard;
-use crate::picture::{Picture, Streams};
+use crate::input::{CHANNELS, FrameValues, Param, Slider, numbers, slider_uniforms, uniforms};
+use crate::picture::{Keyboard, Picture, Streams};
 use crate::program::{CUBE, Channel, Pass, Program, Source, TextVoucher};
-use crate::slider::{self, Slider};
 use lazy_regex::regex::Captures;
 use lazy_regex::{Lazy, Regex, lazy_regex};
 use pixelferry::{Arg, Error, Extent, Kernel, PixelFormat, Target};
@@ -99,10 +97,8 @@ impl RunningProgram {
     /// [`PlayError::Channel`] if no frame of a stream arrives in time.
     pub fn wait_for_streams(&self, limit: Duration) -> Result<(), PlayError> {
         let until = Instant::now() + limit;
-        for picture in &self.pictures {
-            picture.wait(until.saturating_duration_since(Instant::now()))?;
-        }
-        Ok(())
+        let left = || until.saturating_duration_since(Instant::now());
+        self.pictures.iter().try_for_each(|picture| picture.wait(left()))
     }
 
     /// Returns the streams that channels read, each with a message, which is empty while frames arrive.
@@ -130,9 +126,7 @@ impl RunningProgram {
     /// # Errors
     /// Errors of a pass, and [`PlayError::Channel`] for a video.
     pub fn compute_buffers(&mut self, now: FrameValues<'_>) -> Result<(), PlayError> {
-        for picture in &mut self.pictures {
-            picture.go_to(now.0.time, &self.driver)?;
-        }
+        self.pictures.iter_mut().try_for_each(|picture| picture.go_to(now.0.time, &self.driver))?;
         self.launch_buffers(now)
     }
 
@@ -241,7 +235,7 @@ impl RunningProgram {
         }
         inputs.numbers.push(("iChannelResolution", sizes));
         inputs.numbers.push(("PASSINDEX", vec![pass.fragment.index as f32]));
-        inputs.numbers.extend(slider::uniforms(&self.program.sliders, now.1));
+        inputs.numbers.extend(slider_uniforms(&self.program.sliders, now.1));
         inputs.numbers.push(("shadertoy_out_opaque", vec![f32::from(u8::from(is_picture))]));
         gl.draw(program, into, &inputs)
     }
@@ -296,7 +290,7 @@ fn pass_size(pass: &Pass, picture: Extent, sliders: &[Slider], values: &[f32]) -
 
 #[test]
 fn sizes_of_passes_are_expressions() {
-    use crate::log::Origin;
+    use crate::error::Origin;
     use crate::program::FragmentInfo;
     use crate::text::Dialect;
     let slider = |name: &str| Slider { name: name.into(), ..Slider::read("// @slider n 0..9").unwrap().unwrap() };

@@ -117,12 +117,11 @@ fn driver(choice: BackendChoice, is_of_fragments: bool) -> Result<Driver, PlayEr
     }
     let display = open_headless(DisplayChoice::Gl)?;
     let none = || PlayError::OpenGl("there is no display without a window".into());
-    Ok(Driver::Fragments(Gl::new(display.gl().cloned().ok_or_else(none)?)))
+    Ok(Driver::Fragments(Gl(display.gl().cloned().ok_or_else(none)?)))
 }
 
 fn tried(driver: &Driver, request: Request, vouched: TextVoucher) -> Result<(), PlayError> {
     let Request { program, sliders, moment, size: [width, height] } = request;
-    let file = program.file.clone();
     let mut running = RunningProgram::build(driver, program, SMALL, vouched, &mut Streams::default())?;
     // A frame of the right size makes a better trial. If none arrives, the running program reports that later.
     let _ = running.wait_for_streams(SOON);
@@ -134,7 +133,7 @@ fn tried(driver: &Driver, request: Request, vouched: TextVoucher) -> Result<(), 
     let mut pairs = black.chunks_exact(4).zip(white.chunks_exact(4));
     if pairs.all(|(black, white)| black == [0; 4] && white == [255; 4]) {
         let text = "the kernel writes no pixel: it must store each one, for example with pf_store or PF_STORE";
-        return Err(Fault::new(&file, None, text).into());
+        return Err(Fault::new(&running.program.file, None, text).into());
     }
     for (ahead, frames) in AHEAD {
         let later = Moment { time: moment.time + ahead, frame: moment.frame.saturating_add(frames), ..moment };

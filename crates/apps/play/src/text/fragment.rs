@@ -1,13 +1,13 @@
-//! Fragment shaders: the user's text behind the declarations of its inputs.
+//! Fragment shaders: the user's text behind the declarations of its inputs, those of Shadertoy's page or glslViewer's. In
+//! Shadertoy's, `main` is before the text, so that no macro of the text affects it.
 
 use super::Dialect;
 use super::tokens::{names, without_version};
 use super::zeroed_text::{ZeroDeclarations, ZeroedText};
-use crate::gl::GROUP;
-use crate::input::CHANNELS;
-use crate::log::{AddedText, COMMON, NOBODYS, Origin, line_mark};
-use crate::program::{FragmentInfo, Pass, Piece};
-use crate::slider::{Slider, declarations};
+use crate::error::{AddedText, COMMON, Fault, NOBODYS, Origin, PlayError, line_mark};
+use crate::gl::{GROUP, TextureShape};
+use crate::input::{CHANNELS, Slider, declarations};
+use crate::program::{Channel, FragmentInfo, Pass, Piece};
 use lazy_regex::regex_replace;
 
 /// Default precisions, because GLSL ES has none for floats.
@@ -115,4 +115,69 @@ pub fn as_compute(text: &str) -> Option<String> {
     let text = DECLARED.into_iter().fold(text, |text, declared| text.replacen(declared, "", 1));
     let is_same = !["GL_ES", "__VERSION__"].iter().any(|name| names(&text, name));
     is_same.then(|| STORES.replace("GROUP", &GROUP.to_string()) + &text)
+}
+
+/// Declares the inputs.
+const INPUTS: &str = "#define HW_PERFORMANCE 1
+#define iGlobalTime iTime
+uniform vec3 iResolution;
+uniform float iTime, iTimeDelta, iFrameRate, iSampleRate, iChannelTime[4];
+uniform int iFrame;
+uniform vec4 iMouse, iDate;
+uniform vec3 iChannelResolution[4];
+out vec4 shadertoy_out_color;
+void st_assert(bool cond, int v) { if (!cond) shadertoy_out_color[v & 3] = -1.0; }
+void st_assert(bool cond) { st_assert(cond, 0); }
+void mainImage(out vec4 c, in vec2 f);
+void mainCubemap(out vec4 c, in vec2 f, in vec3 o, in vec3 d);
+void main() {
+  vec4 color = vec4(0.0);
+  shadertoy_out_color = vec4(1.0);
+";
+
+/// Calls the entry point of a picture or a buffer, or that of a cube, whose faces are side by side.
+const IMAGE: &str = "  mainImage(color, gl_FragCoord.xy);
+";
+const CUBEMAP: &str =
+    "  vec2 place = vec2(mod(gl_FragCoord.x, iResolution.x), gl_FragCoord.y), at = 2.0 * place / iResolution.y - 1.0;
+  int face = int(gl_FragCoord.x / iResolution.x);
+  vec3 dir = face < 1 ? vec3(1, -at.yx) : face < 2 ? vec3(-1, -at.y, at.x) : face < 3 ? vec3(at.x, 1, at.y)
+    : face < 4 ? vec3(at.x, -1, -at.y) : face < 5 ? vec3(at.x, -at.y, 1) : vec3(-at.x, -at.y, -1);
+  mainCubemap(color, place, vec3(0), normalize(dir));
+";
+
+/// Shows failed assertions.
+const END: &str = "  for (int at = 0; at < 4; at++)
+    if (shadertoy_out_color[at] < 0.0) color = vec4(at == 0 || at == 3, at == 1 || at == 3, at == 2, 1);
+  shadertoy_out_color = color;
+}
+";
+
+/// Makes a pass of a shader.
+pub fn shadertoy_pass(
+    piece: &Piece,
+    common: Option<&Piece>,
+    sliders: &[Slider],
+    is_cube: bool,
+) -> Result<Pass, PlayError> {
+    let (entry, call) = if is_cube { ("mainCubemap", CUBEMAP) } else { ("mainImage", IMAGE) };
+    if ![Some(piece), common].into_iter().flatten().any(|piece| names(&piece.text, entry)) {
+        let more = if is_cube { ", in vec3 rayOri, in vec3 rayDir" } else { "" };
+        let text = format!("there is no entry point; add 'void {entry}(out vec4 fragColor, in vec2 fragCoord{more})'");
+        return Err(Fault::new(&piece.file, None, text).into());
+    }
+    let sampler = |(at, channel): (usize, &Option<Channel>)| {
+        let kind = match channel.as_ref().map(|channel| channel.sampling.shape) {
+            Some(TextureShape::Cube) => "Cube",
+            Some(TextureShape::Volume) => "3D",
+            _ => "2D",
+        };
+        format!("uniform sampler{kind} iChannel{at};\n")
+    };
+    let channels: String = piece.channels.iter().enumerate().map(sampler).collect();
+    let before = channels + &declarations(sliders) + INPUTS + call + END;
+    let names = (0..CHANNELS).map(|at| format!("iChannel{at}")).collect();
+    let size = if is_cube { ["6144", "1024"] } else { [""; 2] }.map(str::to_owned);
+    let own = FragmentInfo { is_strict: true, size, names, is_float: true, ..FragmentInfo::default() };
+    Ok(fragment(piece, common, &before, (entry, ""), own))
 }

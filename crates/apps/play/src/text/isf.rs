@@ -6,8 +6,8 @@
 
 use super::fragment::{colour, fragment};
 use crate::gl::{RENAMED, SamplerState};
+use crate::input::{Slider, SliderKind, declarations};
 use crate::program::{Channel, FragmentInfo, Pass, Piece, Source};
-use crate::slider::{Slider, SliderKind, declarations};
 use lazy_regex::regex_is_match;
 use serde_json::Value;
 use std::path::Path;

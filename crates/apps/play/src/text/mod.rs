@@ -1,18 +1,16 @@
 //! The supported languages, and how passes are made from them.
 
-mod c;
 mod fragment;
 mod isf;
 mod kernel;
-mod shadertoy;
 mod tokens;
 mod zeroed_text;
 
 pub use fragment::{COLOUR, TRIANGLE, as_compute};
 
 use crate::error::{Fault, PlayError};
+use crate::input::Slider;
 use crate::program::{CUBE, Pass, Piece};
-use crate::slider::Slider;
 use pixelferry::BackendChoice;
 use pixelferry::command::ApiChoice as _;
 use std::path::Path;
@@ -98,11 +96,13 @@ pub fn passes(
     }
     let make = |(buffer, piece): &(Option<usize>, Piece)| {
         let pass = match dialect {
-            Dialect::Shadertoy | Dialect::Isf => shadertoy::pass(piece, beside, &sliders, *buffer == Some(CUBE))?,
+            Dialect::Shadertoy | Dialect::Isf => {
+                fragment::shadertoy_pass(piece, beside, &sliders, *buffer == Some(CUBE))?
+            }
             Dialect::GlslViewer => fragment::glslviewer_pass(piece, beside, &sliders),
             Dialect::Glsl => kernel::glsl_pass(piece, beside, &sliders)?,
             Dialect::Wgsl => kernel::wgsl_pass(piece, beside, &sliders)?,
-            Dialect::OpenClC | Dialect::CudaCpp => c::pass(piece, beside, &sliders, dialect)?,
+            Dialect::OpenClC | Dialect::CudaCpp => kernel::c_pass(piece, beside, &sliders, dialect)?,
         };
         Ok(Pass { buffer: *buffer, channels: piece.channels.clone(), ..pass })
     };

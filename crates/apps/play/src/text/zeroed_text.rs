@@ -6,7 +6,7 @@
 //! are not changed, nor are global arrays and structs between `#if` and `#endif`.
 
 use super::tokens::{Token, token_is, tokens, without_comments};
-use crate::log::AddedText;
+use crate::error::AddedText;
 use lazy_regex::{Lazy, Regex, lazy_regex};
 use std::collections::HashMap;
 

@@ -1,11 +1,10 @@
 //! Texts that run as compute shaders, too: both have the same pixels, and the picture never depends on which
 //! one runs.
 
+use crate::error::Origin;
 use crate::gl::{DrawInputs, Gl, Program as Shader, RivalProgram, Texture};
-use crate::input::uniforms;
-use crate::log::Origin;
+use crate::input::{Slider, uniforms};
 use crate::program::Program;
-use crate::slider::Slider;
 use crate::suite::worked::worked;
 use crate::suite::{SIZE, folder};
 use crate::text::{TRIANGLE, as_compute};
@@ -22,7 +21,7 @@ fn opened() -> Option<Gl> {
     let version = gl.version();
     let has_compute = if version >= (4, 5) { Ok(()) } else { Err(format!("OpenGL {version:?} has no GLSL 4.50")) };
     need(Need::Egl, has_compute)?;
-    Some(Gl::new(gl))
+    Some(Gl(gl))
 }
 
 impl Shader {
@@ -159,7 +158,7 @@ fn a_compute_shader_with_other_pixels_is_dropped() {
 #[test]
 fn some_texts_have_no_compute_shader() {
     let Some(gl) = opened() else { return };
-    assert!(!gl.has_rivals(false) || !gl.display().device().software);
+    assert!(!gl.has_rivals(false) || !gl.0.device().software);
     for (name, text, compiles) in [
         ("discards", "void mainImage(out vec4 c, in vec2 p) { if (p.x < 9.0) discard; c = vec4(1.0); }", Some(false)),
         ("versions", "void mainImage(out vec4 c, in vec2 p) { c = vec4(__VERSION__ / 999); }", None),
