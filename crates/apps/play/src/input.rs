@@ -2,7 +2,7 @@
 //! launch's arguments.
 
 use lazy_regex::{Lazy, Regex, lazy_regex};
-use pixelferry::{Arg, Extent};
+use pixelferry::{Arg, ComputeMemory, Extent};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -94,14 +94,14 @@ pub fn by_place(sliders: &[Slider], channels: impl Iterator<Item = usize>) -> Ve
 }
 
 impl Param {
-    /// Returns the launch argument with one of these numbers; `None` for a channel.
-    pub fn argument(&self, values: &[f64]) -> Option<Arg<'static>> {
+    /// Returns the launch argument with one of these numbers, or with a channel's memory.
+    pub fn argument<'a>(&self, values: &[f64], channels: [Option<&'a dyn ComputeMemory>; CHANNELS]) -> Option<Arg<'a>> {
         let value = |at: &usize| values.get(*at).copied().unwrap_or(0.0);
         Some(match self {
             Self::Float(at) => Arg::F32(value(at) as f32),
             Self::Int(at) => Arg::I32(value(at) as i32),
             Self::Uint(at) => Arg::U32(value(at) as u32),
-            Self::Channel(_) => return None,
+            Self::Channel(at) => Arg::Memory((*channels.get(*at)?)?),
         })
     }
 }
@@ -325,7 +325,7 @@ mod tests {
         let size = Extent::new(64, 48);
         let channels = [size, Extent::new(0, 0), size, size];
         let now = numbers((&moment, &[0.25]), size, channels);
-        let word = |param: &Param, now: &[f64]| match param.argument(now) {
+        let word = |param: &Param, now: &[f64]| match param.argument(now, [None; CHANNELS]) {
             Some(Arg::F32(value)) => format!("{value}f"),
             Some(Arg::I32(value)) => format!("{value}"),
             Some(Arg::U32(value)) => format!("{value}u"),

@@ -2,11 +2,11 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a file and its companions as the passes of a frame | `program`, `text`, [`Channel`] |
+//! | a file and its companions as the passes of a frame | `program`, `pass`, `text`, [`Channel`] |
 //! | numbers that every shader can name, and those that the user changes | `input`, [`Moment`], [`Slider`] |
-//! | a built program, with its buffers and channels | `running_program`, `picture` |
+//! | a built program, with its buffers and channels | `running_program`, `driver`, `picture` |
 //! | the display's OpenGL, which runs fragment shaders | `gl` |
-//! | where the picture is computed and shown | `driver` |
+//! | where the picture is computed and shown | `screen` |
 //! | the process that tries a shader before it runs here | `trial`, [`serve`] |
 //! | streams that channels read | `stream` |
 //! | positions in compilers' logs | `error`, [`Fault`] |
@@ -18,14 +18,17 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod dialect;
 mod driver;
 mod error;
 mod gl;
 mod input;
+mod pass;
 mod picture;
 mod player;
 mod program;
 mod running_program;
+mod screen;
 #[cfg(target_os = "linux")]
 mod stream;
 #[cfg(not(target_os = "linux"))]
@@ -35,12 +38,12 @@ mod text;
 mod trial;
 mod window;
 
+pub use dialect::backend_for;
 pub use error::{Fault, PlayError, lines};
 pub use input::{Clock, Moment, Slider, SliderKind};
+pub use pass::{Channel, TextVoucher, Wishes};
 pub use picture::Keyboard;
 pub use player::{Player, PlayerOptions, play_headless};
-pub use program::{Channel, TextVoucher, Wishes};
-pub use text::backend_for;
 pub use trial::serve;
 pub use window::{keys, play};
 

@@ -3,7 +3,7 @@
 use crate::driver::{Driver, Image, PIXEL};
 use crate::error::PlayError;
 use crate::gl::TextureShape;
-use crate::program::{Channel, STREAM, Source};
+use crate::pass::{Channel, STREAM, Source};
 use crate::stream::{Stream, Texels};
 use pixelferry::Extent;
 use pixelferry_media::film::{Frame, Source as Video};

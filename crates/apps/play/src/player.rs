@@ -1,12 +1,13 @@
 //! The shown program, the next one, time and sliders.
 
-use crate::driver::Screen;
+use crate::dialect::backend_for;
 use crate::error::{Fault, PlayError};
 use crate::input::{Clock, Moment, Slider, SliderKind};
+use crate::pass::{TextVoucher, Wishes};
 use crate::picture::{Keyboard, Streams};
-use crate::program::{Program, TextVoucher, Wishes};
+use crate::program::Program;
 use crate::running_program::RunningProgram;
-use crate::text::backend_for;
+use crate::screen::Screen;
 use crate::trial::{Request, Trials};
 use image::RgbaImage;
 use pixelferry::command::check_picture_file;

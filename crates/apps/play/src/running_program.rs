@@ -3,9 +3,10 @@
 use crate::driver::{Driver, Image, ImageMemory, PassProgram};
 use crate::error::PlayError;
 use crate::gl::{DrawInputs, Texture, TextureShape};
-use crate::input::{CHANNELS, FrameValues, Param, Slider, numbers, slider_uniforms, uniforms};
+use crate::input::{CHANNELS, FrameValues, Slider, numbers, slider_uniforms, uniforms};
+use crate::pass::{CUBE, Channel, Pass, Source, TextVoucher};
 use crate::picture::{Keyboard, Picture, Streams};
-use crate::program::{CUBE, Channel, Pass, Program, Source, TextVoucher};
+use crate::program::Program;
 use lazy_regex::regex::Captures;
 use lazy_regex::{Lazy, Regex, lazy_regex};
 use pixelferry::{Arg, Error, Extent, Kernel, PixelFormat, Target};
@@ -244,14 +245,11 @@ impl RunningProgram {
         let channels: [_; CHANNELS] = std::array::from_fn(|at| self.picture(pass.channels.get(at)?.as_ref()?));
         let sizes = channels.map(|image| image.map_or(Extent::new(0, 0), |image| image.size));
         let values = numbers(now, self.size, sizes);
-        let argument = |param: &Param| match param {
-            Param::Channel(at) => match &channels.get(*at)?.as_ref()?.memory {
-                ImageMemory::Kernels(memory) => Some(Arg::Memory(memory.as_ref())),
-                ImageMemory::Fragments(_) => None,
-            },
-            number => number.argument(&values),
-        };
-        pass.params.iter().filter_map(argument).collect()
+        let memories = channels.map(|image| match &image?.memory {
+            ImageMemory::Kernels(memory) => Some(memory.as_ref()),
+            ImageMemory::Fragments(_) => None,
+        });
+        pass.params.iter().filter_map(|param| param.argument(&values, memories)).collect()
     }
 
     fn picture(&self, channel: &Channel) -> Option<&Image> {
@@ -290,9 +288,9 @@ fn pass_size(pass: &Pass, picture: Extent, sliders: &[Slider], values: &[f32]) -
 
 #[test]
 fn sizes_of_passes_are_expressions() {
+    use crate::dialect::Dialect;
     use crate::error::Origin;
-    use crate::program::FragmentInfo;
-    use crate::text::Dialect;
+    use crate::pass::FragmentInfo;
     let slider = |name: &str| Slider { name: name.into(), ..Slider::read("// @slider n 0..9").unwrap().unwrap() };
     for (text, side) in [
         ("floor($WIDTH/3.0)", 213),

@@ -5,14 +5,15 @@
 //! has failed is replaced. Requests and answers are lines of JSON on its standard input and output. A shader cannot
 //! forge an answer by printing, because its prints go elsewhere.
 
+use crate::dialect::Dialect;
 use crate::driver::Driver;
 use crate::error::{Fault, PlayError};
 use crate::gl::Gl;
 use crate::input::{FrameValues, Moment};
+use crate::pass::TextVoucher;
 use crate::picture::Streams;
-use crate::program::{Program, TextVoucher};
+use crate::program::Program;
 use crate::running_program::RunningProgram;
-use crate::text::Dialect;
 use pixelferry::driver::describe::child_process::ChildProcess;
 use pixelferry::driver::describe::threads;
 use pixelferry::{BackendChoice, DisplayChoice, Extent, ImageView, PixelFormat, Target, View};

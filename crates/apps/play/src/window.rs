@@ -2,8 +2,8 @@
 
 use crate::error::{Fault, PlayError, lines};
 use crate::input::{Slider, SliderKind};
+use crate::pass::TextVoucher;
 use crate::player::{Player, PlayerOptions};
-use crate::program::TextVoucher;
 use egui::{Align2, Area, ComboBox, Context, Frame, Id, Label, RawInput, Rect, RichText, TextWrapMode, Ui, vec2};
 use egui_winit::winit::event::{KeyEvent, MouseButton, WindowEvent};
 use pixelferry::api::gl::{Flow, GlWindow, Viewport, WindowApp, WindowOptions, run_window};

@@ -1,13 +1,13 @@
 //! Fragment shaders: the user's text behind the declarations of its inputs, those of Shadertoy's page or glslViewer's. In
 //! Shadertoy's, `main` is before the text, so that no macro of the text affects it.
 
-use super::Dialect;
 use super::tokens::{names, without_version};
 use super::zeroed_text::{ZeroDeclarations, ZeroedText};
+use crate::dialect::Dialect;
 use crate::error::{AddedText, COMMON, Fault, NOBODYS, Origin, PlayError, line_mark};
 use crate::gl::{GROUP, TextureShape};
 use crate::input::{CHANNELS, Slider, declarations};
-use crate::program::{Channel, FragmentInfo, Pass, Piece};
+use crate::pass::{Channel, FragmentInfo, Pass, Piece};
 use lazy_regex::regex_replace;
 
 /// Default precisions, because GLSL ES has none for floats.

@@ -7,7 +7,7 @@
 use super::fragment::{colour, fragment};
 use crate::gl::{RENAMED, SamplerState};
 use crate::input::{Slider, SliderKind, declarations};
-use crate::program::{Channel, FragmentInfo, Pass, Piece, Source};
+use crate::pass::{Channel, FragmentInfo, Pass, Piece, Source};
 use lazy_regex::regex_is_match;
 use serde_json::Value;
 use std::path::Path;

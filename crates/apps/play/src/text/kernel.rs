@@ -1,11 +1,11 @@
 //! Kernels. Those in GLSL and WGSL have their own entry points, and their inputs are numbers by index: macros in GLSL, and
 //! functions in WGSL, which has no macros. In OpenCL C and CUDA C++, the parameters after the target name the inputs.
 
-use super::Dialect;
 use super::tokens::{names, without_comments, without_version};
+use crate::dialect::Dialect;
 use crate::error::{COMMON, Fault, NOBODYS, Origin, PlayError, line_mark};
 use crate::input::{self, CHANNELS, MOST_SLIDERS, PLACES, Param, Slider, SliderKind, by_place, named};
-use crate::program::{Pass, Piece};
+use crate::pass::{Pass, Piece};
 use lazy_regex::{Lazy, Regex, lazy_regex, regex_captures};
 
 /// Inputs of languages that read numbers by index: name, type in WGSL, and expression.
@@ -104,8 +104,8 @@ fn iChannel{at}(xy: vec2<i32>) -> vec4<f32> {{
 
 /// A kernel's name and its parameters. Attributes, which may have brackets of their own, come before the name.
 static KERNEL: Lazy<Regex> =
-    lazy_regex!(r"\b(?:(?:__)?kernel|__global__)\b[^{;]*?\b(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)\s*\{");
-static PARAMETER: Lazy<Regex> = lazy_regex!(r"(?:[^,()]|\([^()]*\))+");
+    lazy_regex!(r"\b(?:(?:__)?kernel|__global__)\b[^{;]*?\b(\w+)\s*\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\s*\{");
+static PARAMETER: Lazy<Regex> = lazy_regex!(r"(?:[^,()]|\((?:[^()]|\([^()]*\))*\))+");
 
 /// Makes a pass of OpenCL C or CUDA C++.
 pub fn c_pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language: Dialect) -> Result<Pass, PlayError> {
@@ -167,11 +167,16 @@ mod tests {
         let text = "/* kernel void no(int a) */\nfloat f(float x) { return x; }\n__kernel void rings(PF_IMAGE(uchar4, out), float iTime,\n  int iFrame) {}";
         let bare = without_comments(text);
         assert_eq!(bare.len(), text.len());
-        for bare in [bare.clone(), bare.replace("void rings", "__attribute__((x(8, 8, 1))) void rings")] {
+        for bare in [
+            bare.clone(),
+            bare.replace("void rings", "__attribute__((x(8, 8, 1))) void rings")
+                .replace("iFrame)", "iFrame __attribute__((a)))"),
+        ] {
             let head = KERNEL.captures(&bare).unwrap();
             let parameters: Vec<_> = PARAMETER.find_iter(&head[2]).map(|found| found.as_str().trim()).collect();
             assert_eq!(&head[1], "rings");
-            assert_eq!(parameters, ["PF_IMAGE(uchar4, out)", "float iTime", "int iFrame"]);
+            assert_eq!(parameters[..2], ["PF_IMAGE(uchar4, out)", "float iTime"]);
+            assert!(parameters.len() == 3 && parameters[2].starts_with("int iFrame"));
         }
     }
 

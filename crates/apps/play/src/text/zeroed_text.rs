@@ -168,7 +168,11 @@ fn declarators<'a>(tokens: &[Token<'a>], at: &mut usize) -> Vec<(Token<'a>, bool
         if name.depth == 0 && token_is(tokens, *at, "(") {
             break;
         }
-        *at = end_of_declarator(tokens, *at);
+        // What ends a declarator may also end all of them.
+        let is_inside = |token: &Token<'_>| ![",", ";", ")", "]", "{", "}"].contains(&token.text);
+        while let Some(token) = tokens.get(*at).filter(|token| is_inside(token)) {
+            *at = token.next;
+        }
         if !token_is(tokens, *at, ",") {
             break;
         }
@@ -200,14 +204,6 @@ fn begins(tokens: &[Token<'_>], at: usize) -> bool {
         Some("(") => before(at - 1) == Some("for"),
         _ => false,
     }
-}
-
-/// Returns the `,` or `;` that ends a declarator. The parameters of a function and anything else end it, too.
-fn end_of_declarator(tokens: &[Token<'_>], mut at: usize) -> usize {
-    while let Some(token) = tokens.get(at).filter(|token| ![",", ";", ")", "]", "{", "}"].contains(&token.text)) {
-        at = token.next;
-    }
-    at
 }
 
 fn is_name(text: &str) -> bool {

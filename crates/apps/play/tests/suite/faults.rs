@@ -94,12 +94,37 @@ fn what_a_compiler_does_not_see_is_told_too() {
 
 #[test]
 fn a_common_text_has_its_own_lines() {
-    let folder = folder("faults");
-    std::fs::write(folder.join("h.common.glsl"), "float one() { return 1.0; }\nfloat two() {\n  return twice;\n}\n")
-        .unwrap();
-    let text = "void mainImage(out vec4 c, in vec2 at) { c = vec4(two()); }";
-    let Some(said) = said("h.glsl", text, BackendChoice::Gl, Need::Egl) else { return };
-    assert!(said.contains("h.common.glsl:3:10: `twice' undeclared"), "{said}");
+    let rows = [
+        (
+            "glsl",
+            BackendChoice::Gl,
+            Need::Egl,
+            "float one() { return 1.0; }\nfloat two() {\n  return twice;\n}\n",
+            "void mainImage(out vec4 c, in vec2 at) { c = vec4(two()); }",
+            "h.common.glsl:3:10: `twice' undeclared",
+        ),
+        (
+            "wgsl",
+            BackendChoice::Gl,
+            Need::Egl,
+            "fn one() -> f32 { return 1.0; }\nfn two() -> f32 {\n  return twice;\n}\n",
+            "@compute @workgroup_size(8)\nfn a() {\n    let x = two();\n}",
+            "h.common.wgsl:3:10: no definition in scope for identifier: `twice`",
+        ),
+        (
+            "cl",
+            BackendChoice::OpenCl,
+            Need::OpenCl,
+            "float two() {\n  return twice;\n}\n",
+            "kernel void a(PF_IMAGE(uchar4, out)) {\n    int x = nothing;\n}",
+            "h.common.cl:2:10: use of undeclared identifier 'twice'\nh.cl:2:13: use of undeclared",
+        ),
+    ];
+    for (ending, backend, of, common, text, wanted) in rows {
+        std::fs::write(folder("faults").join(format!("h.common.{ending}")), common).unwrap();
+        let Some(said) = said(&format!("h.{ending}"), text, backend, of) else { continue };
+        assert!(said.contains(wanted), "{said}");
+    }
 }
 
 #[test]

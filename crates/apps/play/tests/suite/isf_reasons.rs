@@ -77,9 +77,22 @@ pub const REASONS: &[IsfReason] = &[
         reasons: &[HASH],
         page: "",
         replaced: SMOOTH,
-        files: &["Bad TV", "Frosted Glass", "Noise Pixellate", "Random Shape Blast", "VHS Glitch"],
+        files: &["Bad TV", "Frosted Glass", "Noise Pixellate", "VHS Glitch"],
     },
-    IsfReason { reasons: &[LATE, HASH], page: SIZES_FIRST, replaced: SMOOTH, files: &["Random Freeze"] },
+    IsfReason {
+        reasons: &[LATE, HASH],
+        page: SIZES_FIRST,
+        replaced: SMOOTH,
+        files: &["Random Freeze", "Random Shape Blast"],
+    },
+    IsfReason {
+        reasons: &[
+            "a colour without a DEFAULT is white in play, and nothing in the renderer; the format leaves it open",
+        ],
+        page: "",
+        replaced: &[("\"TYPE\" : \"color\"", "\"TYPE\" : \"color\", \"DEFAULT\" : [0.2, 0.3, 0.0, 1.0]")],
+        files: &["Micro Buffer RGB"],
+    },
     IsfReason {
         reasons: &[LATE, HALF],
         page: SIZES_FIRST,
