@@ -11,6 +11,7 @@
 //! | `stream` | frames from one process to another, beside the same within one |
 //! | `look` | what it costs to look closely at an array |
 //! | `record` | what a film costs its program |
+//! | `audits` | what frames cost with audits and without |
 //! | `draws` | what the compute device's draws cost |
 //! | `bandwidth` | arrays beside what memory carries |
 //!

@@ -62,6 +62,7 @@
 //! - kernels of a backend in the context ([`GlDevice`]): program, the general binding of `SHADER_STORAGE_BUFFER` and one
 //!   of its places for the kernel's target and for each memory among its arguments, `COPY_READ_BUFFER`,
 //!   `COPY_WRITE_BUFFER`;
+//! - the end of a frame that is audited ([`interop_core::audit`]): what downloads, uploads and kernels of a backend save;
 //! - reading back: all state in this list, both framebuffer bindings, `PIXEL_PACK_BUFFER`, `PACK_ALIGNMENT`,
 //!   `_ROW_LENGTH`, `_SKIP_ROWS`, `_SKIP_PIXELS`, `_SWAP_BYTES`, `_LSB_FIRST`.
 //!
@@ -69,8 +70,8 @@
 //! `glGetError`. Importing host memory leaves `EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD` unbound, because OpenGL has no query
 //! for its binding.
 //!
-//! Do not draw, read back, launch or upload from memory of a compute device during conditional rendering, transform
-//! feedback or the validation of a bound program pipeline.
+//! Do not draw, read back, launch, finish a frame or upload from memory of a compute device during conditional
+//! rendering, transform feedback or the validation of a bound program pipeline.
 //!
 //! In a context created by this crate, calls save nothing. They leave unit 0, program and vertex array unbound and the
 //! fragment tests off. Blending stays as the last blending draw set it, and image unit 0 as the last upload or draw
