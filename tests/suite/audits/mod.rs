@@ -125,7 +125,7 @@ fn spoiled(run: &mut AuditRun, path: PathId, case: &str) {
         _ => Some((FaultStep::UploadStaged, u32::from(run.link.backend().queue(QueueOptions::default()).is_err()))),
     };
     // In each, one frame is spoiled.
-    for round in 0..by_level(2, 20, 20) {
+    for round in 0..by_level(2, 5, 20) {
         // A right frame comes before each fault.
         run.frame().unwrap();
         run.judged();

@@ -78,7 +78,8 @@ pub trait InPlaceDriver<C: Content>: SurfaceDriver<C> {
         Ok(false)
     }
 
-    /// Implements [`Surface::lend`].
+    /// Lends what is shown to kernels in the display's `queue`: a texture, or linear memory with the layout that the
+    /// surface shows. Audits read it. `None` where the display lends nothing.
     fn lend(&self, queue: HandleType) -> Result<Option<(SharedHandle, Option<C::View>)>> {
         let _ = queue;
         Ok(None)
