@@ -2,8 +2,8 @@
 
 use allocation_counter::measure;
 use interop_core::{
-    Arg, ComputeBackend, Display, DrawOptions, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions, Manner, PathId,
-    PixelFormat, Policy, SurfaceDesc,
+    Arg, Audit, ComputeBackend, Display, DrawOptions, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions, Manner,
+    PathId, PixelFormat, Policy, SurfaceDesc,
 };
 use pixelferry_testing::{Need, need};
 use pixelferry_wgpu::{OffscreenTarget, Viewport, WgpuDisplay};
@@ -49,7 +49,8 @@ fn count(display: &WgpuDisplay, mut frame: impl FnMut()) -> f64 {
 fn ours(display: &std::rc::Rc<WgpuDisplay>, target: &OffscreenTarget) -> f64 {
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device()).unwrap());
     let kernel = backend.build(&KernelSource::new("paint").wgsl(PAINT)).unwrap();
-    let policy = Policy::default().with_force(PathId::IN_QUEUE_IN_PLACE);
+    // A program by hand audits nothing.
+    let policy = Policy::default().with_force(PathId::IN_QUEUE_IN_PLACE).with_audit(Audit::Off);
     let desc = SurfaceDesc::Image(ImageDesc::new(SIDE, SIDE, PixelFormat::Rgba8).with_access(ImageAccess::Any));
     let mut link = Link::open(backend, display.clone(), desc, LinkOptions::new(policy)).unwrap();
     let (format, viewport) = (target.texture().format(), Viewport::full(SIDE, SIDE));
