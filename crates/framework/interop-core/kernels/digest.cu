@@ -21,7 +21,7 @@ PF_ENTRY void pf_digest(PF_BUFFER(unsigned int, out), PF_WORDS *from, unsigned i
   unsigned int sum = 0;
   for (unsigned int y = top; y < bottom; ++y) {
     const unsigned int start = y * row;
-    const unsigned int len = payload - start < row ? payload - start : row;
+    const unsigned int behind = start < payload ? payload - start : 0, len = behind < row ? behind : row;
     for (unsigned int x = lane; 4 * x < len; x += lanes) {
       const unsigned int byte = first + y * pitch + 4 * x, shift = byte % 4 * 8, left = len - 4 * x;
       unsigned int h = from[byte / 4] >> shift;

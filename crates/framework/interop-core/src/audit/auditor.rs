@@ -159,7 +159,7 @@ impl Auditor {
             return;
         }
         let Some(is_audited) = self.role(frame) else { return };
-        let taken = self.written((backend, display), path);
+        let taken = self.written((backend, display), path, part);
         let (expected, plan) = match taken {
             Ok(Some(taken)) => taken,
             Ok(None) => {
@@ -179,12 +179,13 @@ impl Auditor {
         &mut self,
         (backend, display): (&Arc<dyn ComputeBackend>, &Rc<dyn Display>),
         path: &mut OpenedPath,
+        part: &SurfacePart,
     ) -> Result<Option<(Digest, DigestPlan)>> {
         let sides = match self.sides.take() {
             Some(sides) => self.sides.insert(sides),
             None => self.sides.insert(Box::new((ComputeSide::open(backend)?, DisplaySide::open(display.as_ref())?))),
         };
-        sides.0.written(display.as_ref(), path)
+        sides.0.written(display.as_ref(), path, part)
     }
 
     /// Alternates the moments where the display reads the kernels' memory for as long as the frame is shown.
@@ -223,6 +224,10 @@ impl Auditor {
         layout: &FrameLayout,
     ) {
         let (Some(shown), Some(sides)) = (self.shown, &mut self.sides) else { return };
+        if moment == AuditMoment::LastRead && path.shown_frame().is_some_and(|now| now.frame != shown) {
+            // The program has flushed, so the display shows a later frame.
+            return;
+        }
         let Some(audited) = self.frames.iter_mut().find(|audited| audited.is_wanted_at(shown, moment)) else { return };
         match sides.1.read(display, path.surface_mut(), layout, &audited.part) {
             Ok(Some(digest)) => audited.found = FoundDigest::Taken(digest),
@@ -353,7 +358,8 @@ mod tests {
 
     #[test]
     fn verdicts_tell_stale_torn_and_wrong_frames_apart() {
-        let plan = DigestPlan::new(&View::Buffer(BufferView { offset: 0, len: 4 * 4096 })).unwrap();
+        let view = View::Buffer(BufferView { offset: 0, len: 4 * 4096 });
+        let plan = DigestPlan::new(&view, &SurfacePart::Buffer(0..4 * 4096)).unwrap();
         let earlier: [(u64, &[u32]); 2] = [(1, &[1, 2, 3, 4]), (3, &[9, 9, 3, 4])];
         let of = |found: &[u32]| verdict(&plan, &[5, 6, 3, 8], found, earlier.into_iter());
         assert_eq!(of(&[5, 6, 3, 8]), AuditVerdict::Right);

@@ -17,7 +17,7 @@ fn pf_digest(@builtin(global_invocation_id) id: vec3<u32>) {
   let bottom = min(top + pf_arg_u32(5), pf_arg_u32(3));
   var sum = 0u;
   for (var y = top; y < bottom; y++) {
-    let len = min(payload - y * row, row);
+    let len = min(payload - min(y * row, payload), row);
     for (var x = item - band * lanes; 4u * x < len; x += lanes) {
       let byte = first + y * pitch + 4u * x;
       let shift = byte % 4u * 8u;

@@ -33,10 +33,15 @@ impl ComputeSide {
 
     /// Queues the digest of the frame that is open in `path`, behind its kernels. Returns `None` where too many digests
     /// are on their way.
-    pub fn written(&mut self, display: &dyn Display, path: &mut OpenedPath) -> Result<Option<(Digest, DigestPlan)>> {
+    pub fn written(
+        &mut self,
+        display: &dyn Display,
+        path: &mut OpenedPath,
+        part: &SurfacePart,
+    ) -> Result<Option<(Digest, DigestPlan)>> {
         let is_texture = path.is_texture();
         let (memory, view) = path.target()?.into_parts();
-        let plan = DigestPlan::new(&view).ok_or_else(too_large)?;
+        let plan = DigestPlan::new(&view, part).ok_or_else(too_large)?;
         let digest = match self {
             Self::Host => {
                 let (span, mut digest) = (view.span(), Vec::new());
@@ -103,7 +108,7 @@ impl DisplaySide {
     ) -> Result<Option<Digest>> {
         let Self::Kernels(side) = self else {
             let (bytes, view) = (surface.read_back(&layout.native(part))?, layout.alone(part)?);
-            let plan = DigestPlan::new(&view).ok_or_else(too_large)?;
+            let plan = DigestPlan::new(&view, part).ok_or_else(too_large)?;
             return Ok(Some(Digest::Arrived(plan.host(&bytes, 0))));
         };
         let QueueSide { maker, queue, copied, copy } = side.as_mut();
@@ -115,14 +120,14 @@ impl DisplaySide {
                 None => copied.insert(frame_copy(display, maker.backend().as_ref(), *queue, bytes)?),
             };
             surface.download(&layout.native(part), staging, &native)?;
-            let plan = DigestPlan::new(&view).ok_or_else(too_large)?;
+            let plan = DigestPlan::new(&view, part).ok_or_else(too_large)?;
             return maker.start(display.as_ref(), (&plan, &view), memory.as_ref());
         };
         let view = match &shown {
             Some(whole) => layout.within(whole, part)?.kernel,
             None => layout.clone().unpadded().in_place(part)?.kernel,
         };
-        let plan = DigestPlan::new(&view).ok_or_else(too_large)?;
+        let plan = DigestPlan::new(&view, part).ok_or_else(too_large)?;
         let desc = shown.map_or(*layout.desc(), |whole| SurfaceDesc::buffer(whole.span().end as u64));
         let mut memory = maker.backend().import_surface(&handle, &desc)?;
         memory.acquire()?;
