@@ -108,9 +108,10 @@ impl Side {
         }
         let mut rows: Vec<_> =
             links.iter().zip(AUDITS).map(|(link, (audit, _))| self.row(link, size, waits, audit)).collect();
+        let count = links.len();
         for round in 0..rounds {
             // Each of them comes first in turn.
-            for at in (0..links.len()).map(|at| (at + round) % links.len()) {
+            for at in (0..count).map(|at| (at + round) % count) {
                 let [frame, processor] = self.block(&mut links[at], waits).map_err(text)?;
                 rows[at].frame_us.push(frame);
                 rows[at].processor_us.push(processor);

@@ -11,7 +11,8 @@ use crate::devices::capability::{Support, SyncKind};
 use crate::display::Display;
 use crate::link::{Link, LinkOptions};
 use crate::path::{PathId, Paths};
-use crate::select::{Mode, Policy};
+use crate::select::{Audit, Mode, Policy};
+use std::num::NonZero;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -49,7 +50,10 @@ impl Context<'_> {
     /// Opens a link on exactly this path.
     pub fn open(&self, desc: SurfaceDesc) -> Result<Link, Failure> {
         let Manner { mode, sync } = self.manner;
-        let policy = Policy { paths: self.paths.clone(), force: Some(self.path), mode, sync, ..Policy::default() };
+        // A wrong frame is an error of a forced path, and so is an audit that takes a right one for wrong.
+        let audit = Audit::Every(NonZero::<u32>::MIN);
+        let policy =
+            Policy { paths: self.paths.clone(), force: Some(self.path), mode, sync, audit, ..Policy::default() };
         let pairing = policy.pairing(self.backend, self.display, &desc);
         let offered = policy.paths.get(self.path).map(|spec| spec.check_support(&pairing));
         if let Some(Support::No(reason)) = offered {
