@@ -42,7 +42,7 @@ pub struct GlDisplay {
     /// The backend for audits, opened at the first one. It is dropped first, because a context that a backend still
     /// uses outlives its display.
     #[cfg(feature = "compute")]
-    pub(crate) in_queue: std::cell::OnceCell<Arc<dyn interop_core::ComputeBackend>>,
+    pub(crate) in_queue: interop_core::compute::BackendInQueue,
     tools: Rc<Tools>,
 }
 
@@ -53,7 +53,7 @@ impl GlDisplay {
         Rc::new(Self {
             tools: Tools::new(shared),
             #[cfg(feature = "compute")]
-            in_queue: std::cell::OnceCell::new(),
+            in_queue: interop_core::compute::BackendInQueue::default(),
         })
     }
 

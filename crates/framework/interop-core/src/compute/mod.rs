@@ -1,6 +1,7 @@
 //! The compute side: the interface of a backend, its memory, kernels and queues.
 
 mod backend;
+mod backend_in_queue;
 mod clock;
 mod command;
 mod completion;
@@ -28,6 +29,7 @@ mod target;
 pub use crate::devices::language::Language;
 pub use crate::devices::ranges::{Access, check_range};
 pub use backend::{BackendDriver, CheckToken, ComputeBackend, ComputeSemaphore};
+pub use backend_in_queue::BackendInQueue;
 pub use clock::now;
 pub use command::{Command, Piece};
 pub use completion::{Completer, UserEvent};

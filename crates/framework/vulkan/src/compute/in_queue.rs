@@ -2,20 +2,12 @@
 
 use crate::VulkanDisplay;
 use crate::compute::VulkanBackend;
-use interop_core::{ComputeBackend, Result};
+use interop_core::Result;
 use std::any::Any;
-use std::sync::Arc;
 
 impl VulkanDisplay {
     /// Implements [`interop_core::Display::backend_in_queue`].
     pub(crate) fn opened_in_queue(&self) -> Result<Option<Box<dyn Any>>> {
-        let backend = match self.in_queue.get() {
-            Some(backend) => Arc::clone(backend),
-            None => {
-                let backend: Arc<dyn ComputeBackend> = Arc::new(VulkanBackend::on(self)?);
-                Arc::clone(self.in_queue.get_or_init(|| backend))
-            }
-        };
-        Ok(Some(Box::new(backend)))
+        self.in_queue.get(|| VulkanBackend::on(self))
     }
 }

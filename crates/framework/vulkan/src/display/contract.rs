@@ -34,7 +34,7 @@ use std::rc::Rc;
 pub struct VulkanDisplay {
     /// The backend for audits, opened at the first one.
     #[cfg(feature = "compute")]
-    pub(crate) in_queue: std::cell::OnceCell<std::sync::Arc<dyn interop_core::ComputeBackend>>,
+    pub(crate) in_queue: interop_core::compute::BackendInQueue,
     /// Dropped before the state, to which its objects belong.
     pub(crate) painter: Rc<Painter>,
     pub(crate) shared: Rc<DeviceState>,
@@ -111,7 +111,7 @@ impl VulkanDisplay {
             let shared = Rc::new(shared);
             Ok(Rc::new(Self {
                 #[cfg(feature = "compute")]
-                in_queue: std::cell::OnceCell::new(),
+                in_queue: interop_core::compute::BackendInQueue::default(),
                 painter: Rc::new(Painter::new(&shared)),
                 shared,
             }))

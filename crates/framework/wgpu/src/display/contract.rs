@@ -83,7 +83,7 @@ pub struct WgpuBuffer {
 pub struct WgpuDisplay {
     /// The backend for audits, opened at the first one.
     #[cfg(feature = "compute")]
-    pub(crate) in_queue: std::cell::OnceCell<std::sync::Arc<dyn interop_core::ComputeBackend>>,
+    pub(crate) in_queue: interop_core::compute::BackendInQueue,
     pub(crate) tools: ForkGuard<Rc<Tools>>,
 }
 
@@ -156,7 +156,7 @@ impl WgpuDisplay {
         })?;
         Ok(Rc::new(Self {
             #[cfg(feature = "compute")]
-            in_queue: std::cell::OnceCell::new(),
+            in_queue: interop_core::compute::BackendInQueue::default(),
             tools: ForkGuard::new(tools),
         }))
     }
