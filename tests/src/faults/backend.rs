@@ -5,7 +5,7 @@ use crate::faults::double::Double;
 use crate::faults::queue::QueueDouble;
 use crate::faults::step::FaultStep;
 use crate::faults::wrapped_memory::WrappedMemory;
-use interop_core::compute::{BackendDriver, CheckToken};
+use interop_core::compute::{AuditKernels, BackendDriver, CheckToken};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
@@ -21,13 +21,14 @@ pub struct BackendDouble {
     inner: Arc<dyn ComputeBackend>,
     wrapped: WrappedMemory<Double<dyn ComputeMemory>>,
     faults: Faults,
+    audits: AuditKernels,
 }
 
 impl BackendDouble {
     /// `inner`, failing as `faults` says.
     pub fn over(inner: Arc<dyn ComputeBackend>, faults: &Faults) -> Arc<Self> {
         let wrapped = WrappedMemory::of(inner.device().to_string());
-        Arc::new(Self { inner, wrapped, faults: faults.clone() })
+        Arc::new(Self { inner, wrapped, faults: faults.clone(), audits: AuditKernels::default() })
     }
 
     /// Memory that a call makes, unless that is to fail.
@@ -62,6 +63,11 @@ unsafe impl BackendDriver for BackendDouble {
         & finish() -> Result<()>;
         & set_timeline(on: bool) -> Result<Support>;
         & drain_timeline(into: &mut dyn FnMut(DeviceSpan)) -> Result<()>;
+    }
+
+    /// Not those of the wrapped backend, whose queue knows no double.
+    fn audit_kernels(&self) -> Option<&AuditKernels> {
+        Some(&self.audits)
     }
 
     fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {

@@ -14,7 +14,7 @@ use crate::queue_block;
 use crate::session::Session;
 use crate::shared_objects;
 use interop_core::compute::Access;
-use interop_core::compute::{BackendDriver, CheckToken};
+use interop_core::compute::{AuditKernels, BackendDriver, CheckToken};
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::maker_object::{find, own};
 use interop_core::{
@@ -50,6 +50,7 @@ use std::sync::Arc;
 /// costs two more copies on the device.
 pub struct CudaBackend {
     patterns: PatternKernels,
+    audits: AuditKernels,
     pub(crate) session: Arc<Session>,
 }
 
@@ -60,7 +61,11 @@ impl CudaBackend {
     /// [`interop_core::Error::Driver`] where the context or stream cannot be created (no memory, device in exclusive
     /// use).
     pub fn open(device: &CudaDevice) -> Result<Self> {
-        Ok(Self { patterns: PatternKernels::default(), session: Session::open(device)? })
+        Ok(Self {
+            patterns: PatternKernels::default(),
+            audits: AuditKernels::default(),
+            session: Session::open(device)?,
+        })
     }
 
     /// Opens the device that the driver prefers (the first of `cuDeviceGet`).
@@ -266,6 +271,10 @@ unsafe impl BackendDriver for CudaBackend {
     fn defer_submission(&self) -> Result<()> {
         self.session.queue.defer_submission();
         Ok(())
+    }
+
+    fn audit_kernels(&self) -> Option<&AuditKernels> {
+        Some(&self.audits)
     }
 
     fn finish(&self) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::sharing::caps::gl_listed;
 use crate::sharing::gl::{GlAccess, SharedGlObject};
 use crate::sharing::image::OpenClImage;
 use crate::sharing::semaphore::OpenClSemaphore;
-use interop_core::compute::{BackendDriver, CheckToken};
+use interop_core::compute::{AuditKernels, BackendDriver, CheckToken};
 use interop_core::describe::error::call;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::maker_object::own;
@@ -32,6 +32,7 @@ use std::sync::Arc;
 pub struct OpenClBackend {
     pub(crate) shared: Arc<BackendState>,
     pattern: PatternKernel,
+    audits: AuditKernels,
 }
 
 impl OpenClBackend {
@@ -40,7 +41,11 @@ impl OpenClBackend {
     /// # Errors
     /// [`interop_core::Error::Driver`] for errors of the driver.
     pub fn open(device: &OpenClDevice) -> Result<Self> {
-        Ok(Self { shared: Arc::new(BackendState::open(device, None)?), pattern: PatternKernel::default() })
+        Ok(Self {
+            shared: Arc::new(BackendState::open(device, None)?),
+            pattern: PatternKernel::default(),
+            audits: AuditKernels::default(),
+        })
     }
 
     /// Opens a device so that it shares with an OpenGL context ([`interop_core::Display::hold_gl`]), which must be
@@ -58,7 +63,11 @@ impl OpenClBackend {
     pub fn open_sharing_gl(device: &OpenClDevice, gl: Arc<dyn GlContext>) -> Result<Self> {
         call("OpenClBackend::open_sharing_gl", || {
             gl_listed(device).ok_or_else(|reason| Error::unsupported(device.identity(), reason))?;
-            Ok(Self { shared: Arc::new(BackendState::open(device, Some(gl))?), pattern: PatternKernel::default() })
+            Ok(Self {
+                shared: Arc::new(BackendState::open(device, Some(gl))?),
+                pattern: PatternKernel::default(),
+                audits: AuditKernels::default(),
+            })
         })
     }
 
@@ -231,6 +240,10 @@ unsafe impl BackendDriver for OpenClBackend {
 
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
         queue(&self.shared, options)
+    }
+
+    fn audit_kernels(&self) -> Option<&AuditKernels> {
+        Some(&self.audits)
     }
 
     fn finish(&self) -> Result<()> {

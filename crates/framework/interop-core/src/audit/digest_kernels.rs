@@ -4,8 +4,7 @@ use super::digest_plan::DigestPlan;
 use crate::compute::{Arg, ComputeBackend, ComputeMemory, ComputeQueue, Kernel, KernelSource, QueueOptions, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::view::{BufferView, View};
-use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 /// Work items of one band: enough for all of a GPU; on a CPU as many as a vector has lanes.
 const LANES: u32 = 256;
@@ -17,9 +16,8 @@ pub(super) const DIGEST_BYTES: usize = 1024;
 const C_TEXT: &str = include_str!("../../kernels/digest.cu");
 const PTX: &str = include_str!("../ptx/digest.ptx");
 
-/// Kernels of a backend that compute digests. Links of one backend share them.
+/// Kernels of a backend that compute digests.
 pub(super) struct DigestKernels {
-    pub backend: Arc<dyn ComputeBackend>,
     /// A queue that reads digests while the backend's own queue continues; `None` where the backend has no such queue.
     pub queue: Option<Box<dyn ComputeQueue>>,
     sum: Arc<dyn Kernel>,
@@ -27,20 +25,19 @@ pub(super) struct DigestKernels {
     lanes: u32,
 }
 
-static SHARED: Mutex<Vec<Weak<DigestKernels>>> = Mutex::new(Vec::new());
-
 impl DigestKernels {
     /// Returns the kernels of `backend`, which are built at their first use.
     ///
     /// # Errors
     /// Errors of the build; [`Error::Unsupported`] where the backend has no language of the kernels.
     pub fn of(backend: &Arc<dyn ComputeBackend>) -> Result<Arc<Self>> {
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.retain(|kernels| kernels.strong_count() > 0);
-        let is_its = |kernels: &Arc<Self>| ptr::addr_eq(Arc::as_ptr(&kernels.backend), Arc::as_ptr(backend));
-        if let Some(found) = shared.iter().filter_map(Weak::upgrade).find(is_its) {
-            return Ok(found);
+        match backend.audit_kernels() {
+            Some(kept) => kept.get(|| Self::build(backend.as_ref())),
+            None => Self::build(backend.as_ref()).map(Arc::new),
         }
+    }
+
+    fn build(backend: &dyn ComputeBackend) -> Result<Self> {
         let source = |name: &'static str, wgsl: &'static str| {
             // SAFETY: the kernels write their own item of the target, below its length. They read the words of the one
             // memory among their arguments, below the end of a view that lies inside it (`DigestKernels::queue`).
@@ -56,17 +53,15 @@ impl DigestKernels {
         let lanes = if backend.device().software { LANES_SOFTWARE } else { LANES };
         let queue = backend.queue(QueueOptions::default()).ok();
         let (sum, fold) = (backend.build(&sum)?, backend.build(&fold)?);
-        let built = Arc::new(Self { backend: Arc::clone(backend), queue, sum, fold, lanes });
-        shared.push(Arc::downgrade(&built));
-        Ok(built)
+        Ok(Self { queue, sum, fold, lanes })
     }
 
     /// Allocates memory for the sums of all lanes.
     ///
     /// # Errors
     /// Those of the backend.
-    pub fn lanes(&self) -> Result<Box<dyn ComputeMemory>> {
-        self.backend.allocate(DIGEST_BYTES * self.lanes as usize)
+    pub fn lanes(&self, backend: &dyn ComputeBackend) -> Result<Box<dyn ComputeMemory>> {
+        backend.allocate(DIGEST_BYTES * self.lanes as usize)
     }
 
     /// Queues the digest of the planned view of `from`, which is linear. `lanes` is memory of
@@ -76,6 +71,7 @@ impl DigestKernels {
     /// [`Error::InvalidInput`] where the view reaches outside; errors of the backend.
     pub fn queue(
         &self,
+        backend: &dyn ComputeBackend,
         (plan, view): (&DigestPlan, &View),
         from: &dyn ComputeMemory,
         lanes: &mut dyn ComputeMemory,
@@ -86,8 +82,8 @@ impl DigestKernels {
         let words = |count: usize| View::Buffer(BufferView { offset: 0, len: 4 * count });
         let numbers = plan.numbers(self.lanes).map(Arg::U32);
         let args: Vec<Arg<'_>> = [Arg::Memory(from)].into_iter().chain(numbers).collect();
-        self.backend.launch(self.sum.as_ref(), Target::new(lanes, words(count))?.with_items(count), &args)?;
+        backend.launch(self.sum.as_ref(), Target::new(lanes, words(count))?.with_items(count), &args)?;
         let args = [Arg::Memory(&*lanes), Arg::U32(self.lanes)];
-        self.backend.launch(self.fold.as_ref(), Target::new(into, words(bands))?.with_items(bands), &args)
+        backend.launch(self.fold.as_ref(), Target::new(into, words(bands))?.with_items(bands), &args)
     }
 }

@@ -95,6 +95,7 @@ impl DigestTransfer {
 
 /// Makes digests with the kernels of one backend.
 pub(super) struct DigestMaker {
+    backend: Arc<dyn ComputeBackend>,
     kernels: Arc<DigestKernels>,
     lanes: Box<dyn ComputeMemory>,
     free: Vec<DigestSlot>,
@@ -104,12 +105,12 @@ pub(super) struct DigestMaker {
 impl DigestMaker {
     pub fn open(backend: &Arc<dyn ComputeBackend>) -> Result<Self> {
         let kernels = DigestKernels::of(backend)?;
-        let lanes = kernels.lanes()?;
-        Ok(Self { kernels, lanes, free: Vec::new(), made: 0 })
+        let lanes = kernels.lanes(backend.as_ref())?;
+        Ok(Self { backend: Arc::clone(backend), kernels, lanes, free: Vec::new(), made: 0 })
     }
 
     pub fn backend(&self) -> &Arc<dyn ComputeBackend> {
-        &self.kernels.backend
+        &self.backend
     }
 
     /// Queues the digest of a view of linear memory. Returns `None` where too many are on their way.
@@ -128,7 +129,7 @@ impl DigestMaker {
             None => return Ok(None),
         };
         let bands = plan.bands() as usize;
-        self.kernels.queue((plan, view), from, self.lanes.as_mut(), slot.memory.as_mut())?;
+        self.kernels.queue(self.backend.as_ref(), (plan, view), from, self.lanes.as_mut(), slot.memory.as_mut())?;
         let read = match (&mut slot.reader, &self.kernels.queue) {
             (SlotReader::Display(reader), _) => {
                 let DisplayReader { from, through, to } = reader.as_mut();

@@ -1,5 +1,6 @@
 //! The interface of a compute backend, and the driver that each backend implements.
 
+use super::audit_kernels::AuditKernels;
 use super::kernel::{Kernel, KernelSource};
 use super::memory::ComputeMemory;
 use super::queue::{ComputeQueue, QueueOptions};
@@ -152,6 +153,11 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
         let reason = format!("it has no further queues ({options:?}); use CUDA, OpenCL or threads");
         Err(Error::unsupported(BackendDriver::device(self), reason))
+    }
+
+    /// Implements [`ComputeBackend::audit_kernels`].
+    fn audit_kernels(&self) -> Option<&AuditKernels> {
+        None
     }
 
     /// Implements [`ComputeBackend::defer_submission`].
@@ -317,6 +323,9 @@ pub trait ComputeBackend: sealed::Sealed + Any + Send + Sync {
     /// # Errors
     /// [`Error::Unsupported`] where the backend has no other queues, or none with these options.
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>>;
+
+    /// Returns what keeps the kernels of audits. Links of a backend without it build them for themselves.
+    fn audit_kernels(&self) -> Option<&AuditKernels>;
 
     /// Hints that work queued from now on need not start before a call waits for it. A GPU that must switch between
     /// compute and display then does several frames at a time. Every call that waits ends the hint.
@@ -486,6 +495,10 @@ impl<B: BackendDriver> ComputeBackend for B {
 
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
         setup("ComputeBackend::queue", || BackendDriver::queue(self, options))
+    }
+
+    fn audit_kernels(&self) -> Option<&AuditKernels> {
+        BackendDriver::audit_kernels(self)
     }
 
     fn defer_submission(&self) -> Result<()> {

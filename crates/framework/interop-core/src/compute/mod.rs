@@ -1,5 +1,6 @@
 //! The compute side: the interface of a backend, its memory, kernels and queues.
 
+mod audit_kernels;
 mod backend;
 mod backend_in_queue;
 mod clock;
@@ -28,6 +29,7 @@ mod target;
 
 pub use crate::devices::language::Language;
 pub use crate::devices::ranges::{Access, check_range};
+pub use audit_kernels::AuditKernels;
 pub use backend::{BackendDriver, CheckToken, ComputeBackend, ComputeSemaphore};
 pub use backend_in_queue::BackendInQueue;
 pub use clock::now;

@@ -5,6 +5,7 @@ use super::image::MemorySide;
 use super::kernel::{ShaderKernel, made};
 use crate::pattern::{FLAT, PatternEntry, flat_color, pattern};
 use crate::text::KernelText;
+use interop_core::compute::AuditKernels;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::maker_object::own;
 use interop_core::{
@@ -20,15 +21,26 @@ pub struct ShaderBackend<D: ShaderDevice> {
     patterns: [OnceLock<ShaderKernel<D>>; PatternEntry::COUNT],
     /// A kernel that stores one colour in the manner of programs' kernels.
     flat: OnceLock<ShaderKernel<D>>,
+    audits: AuditKernels,
 }
 
 impl<D: ShaderDevice> ShaderBackend<D> {
+    /// Returns the kernels of audits.
+    pub const fn audit_kernels(&self) -> &AuditKernels {
+        &self.audits
+    }
+
     /// Creates a backend on a device.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the pattern's kernel cannot be built there.
     pub fn new(device: D) -> Result<Self> {
-        let made = Self { device: Arc::new(device), patterns: Default::default(), flat: OnceLock::new() };
+        let made = Self {
+            device: Arc::new(device),
+            patterns: Default::default(),
+            flat: OnceLock::new(),
+            audits: AuditKernels::default(),
+        };
         let built = made.pattern(PatternEntry::Words).map(drop);
         let identity = &made.device.session().identity;
         let refused = |error| Error::unsupported(identity, format!("its compute shaders cannot be built: {error}"));
@@ -111,7 +123,7 @@ impl<D: ShaderDevice> ShaderBackend<D> {
 macro_rules! shader_backend {
     ($backend:ty, |$inside:ident: &$display:ty| $open:expr, $names:path) => {
         const _: () = {
-            use interop_core::compute::{BackendDriver, CheckToken};
+            use interop_core::compute::{AuditKernels, BackendDriver, CheckToken};
             use interop_core::describe::pattern::Pattern;
             use interop_core::*;
             use std::{ops::Range, sync::Arc};
@@ -188,6 +200,9 @@ macro_rules! shader_backend {
                     range: Range<usize>,
                 ) -> Result<()> {
                     self.0.copy(from, to, range)
+                }
+                fn audit_kernels(&self) -> Option<&AuditKernels> {
+                    Some(self.0.audit_kernels())
                 }
                 fn finish(&self) -> Result<()> {
                     self.0.device().finish()
