@@ -1,11 +1,15 @@
 //! A stream as a display: what is expected of all of them.
 
 use interop_core::conformance::{Manner, Outcome};
-use pixelferry::stream::{StreamOptions, publish};
-use pixelferry::{BackendChoice, Display, PathId, open_backend};
+use pixelferry::stream::{NextFrame, StreamOptions, Subscriber, publish};
+use pixelferry::{
+    BackendChoice, Display, ImageDesc, Link, LinkOptions, PathId, PixelFormat, Policy, RowOrder, SurfaceDesc,
+    open_backend,
+};
 use pixelferry_tests::{Need, conform, need};
 use std::collections::HashSet;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Frames of this backend on a stream, in pages of the host and, where it shares a device with Vulkan, in that one's memory.
 fn conforms(choice: BackendChoice, needed: Option<Need>, wanted: &[PathId]) {
@@ -37,4 +41,37 @@ fn threads_conform() {
 #[test]
 fn vulkan_conforms() {
     conforms(BackendChoice::Vulkan, Some(Need::Lavapipe), &[PathId::EXPORTED_IN_PLACE, PathId::HOST_ROUND_TRIP]);
+}
+
+/// A subscriber gets the top row first, whichever row the publisher's surface begins with.
+#[test]
+fn the_top_row_comes_first() {
+    for (choice, needed) in [(BackendChoice::Cpu, None), (BackendChoice::Vulkan, Some(Need::Lavapipe))] {
+        let opened = open_backend(choice, &[]);
+        let Some(backend) = (match needed {
+            Some(needed) => need(needed, opened),
+            None => Some(opened.unwrap()),
+        }) else {
+            continue;
+        };
+        let name = format!("top-row-{}-{choice:?}", std::process::id());
+        let stream = publish(&name, backend.as_ref(), StreamOptions::default()).unwrap();
+        let mut subscriber = Subscriber::open(&name, &backend).unwrap();
+        let mut ran = 0;
+        for order in [RowOrder::TopDown, RowOrder::BottomUp] {
+            for path in Policy::default().paths.iter().map(|spec| spec.id) {
+                let desc = SurfaceDesc::Image(ImageDesc::new(8, 4, PixelFormat::R8).with_row_order(order));
+                let options = LinkOptions::new(Policy::default().with_force(path));
+                let Ok(mut link) = Link::open(backend.clone(), stream.clone(), desc, options) else { continue };
+                let rows: Vec<u8> = (0..4).flat_map(|row| [row * 10; 8]).collect();
+                link.frame(|frame| frame.write(&rows)).unwrap();
+                stream.publish(&link.shown().unwrap()).unwrap();
+                let NextFrame::Frame(mut frame) = subscriber.next(Duration::from_secs(60)).unwrap() else { panic!() };
+                let first = if order == RowOrder::TopDown { 0 } else { 30 };
+                assert_eq!(frame.read().unwrap()[0], first, "{choice:?}, {path}, {order:?}");
+                ran += 1;
+            }
+        }
+        assert!(ran >= 4, "{ran} paths ran");
+    }
 }

@@ -1,8 +1,7 @@
 //! Describes a frame's position in memory as words of a shared page.
 
 use interop_core::{
-    AlphaMode, BufferView, Encoding, Error, Extent, ImageDesc, ImageView, PixelFormat, Result, RowOrder, SurfaceDesc,
-    View,
+    AlphaMode, BufferView, Encoding, Error, Extent, ImageDesc, ImageView, PixelFormat, Result, SurfaceDesc, View,
 };
 
 /// Number of words of a description.
@@ -12,6 +11,7 @@ pub(crate) const WORDS: usize = 6;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PlacedFrame {
     pub desc: SurfaceDesc,
+    /// Top row first: a stream's display has its rows in that order, whichever order the surface has.
     pub view: View,
     /// Nanoseconds of `CLOCK_MONOTONIC`, which all processes of a machine share.
     pub nanoseconds: u64,
@@ -31,32 +31,20 @@ fn nth<T: Copy>(all: &[T], place: u64) -> Option<T> {
     all.get(usize::try_from(place).ok()?).copied()
 }
 
-/// Converts a view so that its first row is the top one.
-fn top_first(order: RowOrder, view: ImageView) -> ImageView {
-    let last = (view.extent.height as isize - 1) * view.row_pitch;
-    match (order, view.offset.checked_add_signed(last)) {
-        (RowOrder::BottomUp, Some(offset)) => ImageView { offset, row_pitch: -view.row_pitch, ..view },
-        _ => view,
-    }
-}
-
 impl PlacedFrame {
     pub(crate) fn words(&self) -> [u64; WORDS] {
         match (&self.desc, &self.view) {
-            (SurfaceDesc::Image(image), View::Image(view)) => {
-                let view = top_first(image.row_order, *view);
-                [
-                    IMAGE
-                        | place(&PixelFormat::ALL, &view.format) << 8
-                        | place(&ENCODINGS, &image.encoding) << 16
-                        | place(&ALPHAS, &image.alpha) << 24,
-                    u64::from(view.extent.width) | u64::from(view.extent.height) << 32,
-                    view.offset as u64,
-                    view.row_pitch as u64,
-                    0,
-                    self.nanoseconds,
-                ]
-            }
+            (SurfaceDesc::Image(image), View::Image(view)) => [
+                IMAGE
+                    | place(&PixelFormat::ALL, &view.format) << 8
+                    | place(&ENCODINGS, &image.encoding) << 16
+                    | place(&ALPHAS, &image.alpha) << 24,
+                u64::from(view.extent.width) | u64::from(view.extent.height) << 32,
+                view.offset as u64,
+                view.row_pitch as u64,
+                0,
+                self.nanoseconds,
+            ],
             (desc, view) => {
                 let span = view.span();
                 let bytes = desc.byte_len().unwrap_or(0) as u64;
@@ -111,7 +99,7 @@ mod tests {
             };
             let frame = placed(image, false);
             assert_eq!(PlacedFrame::of(frame.words(), 1 << 20).unwrap(), frame);
-            let from_below = placed(image.with_row_order(RowOrder::BottomUp), false);
+            let from_below = placed(image.with_row_order(interop_core::RowOrder::BottomUp), true);
             assert_eq!(PlacedFrame::of(from_below.words(), 1 << 20).unwrap(), placed(image, true));
         }
         let view = View::Buffer(BufferView { offset: 16, len: 100 });
