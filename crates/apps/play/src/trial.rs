@@ -14,20 +14,14 @@ use crate::pass::TextVoucher;
 use crate::picture::Streams;
 use crate::program::Program;
 use crate::running_program::RunningProgram;
-use pixelferry::driver::describe::child_process::ChildProcess;
-use pixelferry::driver::describe::threads;
+use pixelferry::driver::describe::answer_process::{AnswerOutput, AnswerProcess};
 use pixelferry::{BackendChoice, DisplayChoice, Extent, ImageView, PixelFormat, Target, View};
 use pixelferry::{open_backend, open_headless};
 use serde::{Deserialize, Serialize};
-#[cfg(unix)]
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
-use std::process::{ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::io::BufRead;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Prefix of an answer: before the first one, the process may print other lines.
-const ANSWER: &str = "pixelferry-trial ";
 /// Size of the first launch. It is small, so that a shader that takes too long is found early; it also shows which
 /// pixels stay unwritten. No group size divides its sides, so some work items are outside.
 const SMALL: Extent = Extent::new(61, 35);
@@ -70,11 +64,11 @@ enum Answer {
 /// An error of the backend when it is opened, which is also sent as an answer; [`PlayError::Trial`] if the parent does
 /// not read answers.
 pub fn serve(input: impl BufRead, backend: BackendChoice, vouched: TextVoucher) -> Result<(), PlayError> {
-    let mut output = own_output().map_err(|error| failed(format!("the process has no standard output: {error}")))?;
+    let mut output =
+        AnswerOutput::take().map_err(|error| failed(format!("the process has no standard output: {error}")))?;
     let mut answer = |answer: &Answer| -> Result<(), PlayError> {
         let text = serde_json::to_string(answer).map_err(failed)?;
-        let sent = output.write_all(format!("\n{ANSWER}{text}\n").as_bytes()).and_then(|()| output.flush());
-        sent.map_err(|error| failed(format!("the parent process does not read its answers: {error}")))
+        output.send(&text).map_err(|error| failed(format!("the parent process does not read its answers: {error}")))
     };
     let mut opened = driver(backend, backend == BackendChoice::Gl)
         .inspect_err(|error| drop(answer(&Answer::Unable(error.to_string()))))?;
@@ -96,19 +90,6 @@ pub fn serve(input: impl BufRead, backend: BackendChoice, vouched: TextVoucher) 
 
 fn failed(error: impl ToString) -> PlayError {
     PlayError::Trial(error.to_string())
-}
-
-/// Takes over standard output for answers. Prints of a shader, for example OpenCL's `printf`, are discarded, because
-/// they could look like an answer.
-fn own_output() -> io::Result<Box<dyn Write>> {
-    #[cfg(unix)]
-    {
-        let own = rustix::io::dup(io::stdout())?;
-        rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
-        Ok(Box::new(File::from(own)))
-    }
-    #[cfg(not(unix))]
-    Ok(Box::new(io::stdout()))
 }
 
 /// Opens OpenGL for fragment shaders, or a backend for kernels.
@@ -187,9 +168,7 @@ pub struct Trials {
 }
 
 struct Tester {
-    process: ChildProcess,
-    input: ChildStdin,
-    answers: Receiver<Answer>,
+    process: AnswerProcess,
     is_ready: bool,
     /// Since when it gets ready or tries a program, if it does.
     busy: Option<Instant>,
@@ -210,16 +189,9 @@ impl Trials {
     fn restart(&mut self) -> Result<(), PlayError> {
         self.tester = None;
         let mut command = (self.command)();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = ChildProcess::start(command).map_err(failed)?;
-        let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
-            return Err(failed("the process has no standard input or output"));
-        };
-        let (sender, answers) = channel();
-        let lines = BufReader::new(output).lines().map_while(Result::ok);
-        let mut read = lines.filter_map(|line| serde_json::from_str(line.strip_prefix(ANSWER)?).ok());
-        threads::spawn("trial", move || _ = read.try_for_each(|answer| sender.send(answer))).map_err(failed)?;
-        self.tester = Some(Tester { process, input, answers, is_ready: false, busy: Some(Instant::now()) });
+        command.stderr(Stdio::null());
+        let process = AnswerProcess::start(command).map_err(failed)?;
+        self.tester = Some(Tester { process, is_ready: false, busy: Some(Instant::now()) });
         Ok(())
     }
 
@@ -250,8 +222,7 @@ impl Trials {
         if let (Some(tester), Some((_, text))) = (&mut self.tester, &self.request)
             && tester.busy.is_none()
         {
-            // If the process has ended, reading its answers reports that.
-            let _ = tester.input.write_all(format!("{text}\n").as_bytes()).and_then(|()| tester.input.flush());
+            tester.process.send(format!("{text}\n"));
             tester.busy = Some(Instant::now());
         }
     }
@@ -269,34 +240,32 @@ impl Trials {
     pub fn outcome(&mut self) -> Result<Option<Outcome>, PlayError> {
         let Some(tester) = &mut self.tester else { return Ok(None) };
         let limit = if tester.is_ready { self.limit } else { READY };
-        let failed = match tester.answers.try_recv() {
-            Ok(Answer::Ready) => {
+        let answer = tester.process.answer(Duration::ZERO);
+        let answer = answer.map(|answer| answer.map(|text| serde_json::from_str(&text)).transpose());
+        let failed = match answer {
+            Ok(Ok(Some(Answer::Ready))) => {
                 (tester.is_ready, tester.busy) = (true, None);
                 self.send();
                 return Ok(None);
             }
-            Ok(Answer::Tried(tried)) => {
+            Ok(Ok(Some(Answer::Tried(tried)))) => {
                 tester.busy = None;
                 return Ok(self.request.take().map(|(program, _)| tried.map(|()| program)));
             }
-            Ok(Answer::Unable(reason)) => reason,
-            Err(TryRecvError::Empty) if tester.busy.is_none_or(|since| since.elapsed() <= limit) => return Ok(None),
-            Err(TryRecvError::Empty) if tester.is_ready => format!(
+            Ok(Ok(Some(Answer::Unable(reason)))) => reason,
+            Ok(Err(error)) => error.to_string(),
+            Ok(Ok(None)) if tester.busy.is_none_or(|since| since.elapsed() <= limit) => return Ok(None),
+            Ok(Ok(None)) if tester.is_ready => format!(
                 "the shader did not end within {} s; does it contain an endless loop? (--limit allows more time)",
                 limit.as_secs_f32()
             ),
-            Err(TryRecvError::Empty) => {
+            Ok(Ok(None)) => {
                 format!("the trial process did not open its driver within {READY:?}; try another --backend")
             }
-            Err(TryRecvError::Disconnected) => {
-                // Kills a process that only closed its output; has no effect if it has ended.
-                let _ = tester.process.kill();
-                let status = tester.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-                format!(
-                    "the trial process ended with {status}: the driver crashed, or the shader accessed memory outside \
-                     its own"
-                )
-            }
+            Err(status) => format!(
+                "the trial process ended with {status}: the driver crashed, or the shader accessed memory outside its \
+                 own"
+            ),
         };
         let was_ready = tester.is_ready;
         self.tester = None;

@@ -1,5 +1,6 @@
 //! Descriptions: pictures and buffers, their formats and patterns, names of paths, and errors.
 
+pub mod answer_process;
 pub mod child_process;
 pub mod color;
 pub(crate) mod debug_as;
