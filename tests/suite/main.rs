@@ -23,6 +23,8 @@ mod fuzz;
 mod gl_drawing;
 #[cfg(target_os = "linux")]
 mod gl_sharing;
+#[cfg(target_os = "linux")]
+mod isolated;
 #[cfg(unix)]
 mod meanwhile;
 #[cfg(target_os = "linux")]

@@ -18,6 +18,8 @@ mod files;
 pub mod guide;
 mod headless;
 
+#[cfg(all(feature = "stream", target_os = "linux"))]
+pub mod isolated;
 mod listed_device;
 mod pair;
 #[cfg(feature = "picture")]

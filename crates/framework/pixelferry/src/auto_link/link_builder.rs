@@ -31,6 +31,16 @@ pub enum InitialContent {
     Bytes(Vec<u8>),
 }
 
+impl InitialContent {
+    /// Returns the number of bytes.
+    pub(crate) const fn len(&self) -> usize {
+        match self {
+            Self::Zeros(bytes) => *bytes,
+            Self::Bytes(bytes) => bytes.len(),
+        }
+    }
+}
+
 /// Builder of a [`Link`](crate::Link) with its backend and display: the surface, the kernels of a frame, and
 /// preferences.
 ///
@@ -63,16 +73,16 @@ pub enum InitialContent {
 /// ```
 #[derive(Clone)]
 pub struct LinkBuilder {
-    pub(super) surface: SurfaceDesc,
+    pub(crate) surface: SurfaceDesc,
     /// Kernels of a frame in order, each with its arguments.
-    pub(super) launches: Vec<(KernelSource, Vec<Scratch>)>,
-    pub(super) backend: BackendChoice,
+    pub(crate) launches: Vec<(KernelSource, Vec<Scratch>)>,
+    pub(crate) backend: BackendChoice,
     pub(super) display: DisplayChoice,
     /// A backend that the program has opened.
-    pub(super) computed_by: Option<Arc<dyn ComputeBackend>>,
+    pub(crate) computed_by: Option<Arc<dyn ComputeBackend>>,
     /// A display that the program has opened.
     pub(super) shown_by: Option<Rc<dyn Display>>,
-    pub(super) policy: Policy,
+    pub(crate) policy: Policy,
     /// The first pair will be compared with the others while frames are shown.
     pub(super) is_compared: bool,
     /// Name of the work, for frames without declared kernels.

@@ -1,0 +1,183 @@
+//! Children that crash, hang or are killed: the display keeps the last frame, and the next child computes the next one.
+
+use super::{DRIVERS, SOON, arguments, event, expected, frames, isolation, ready, shown};
+use pixelferry::isolated::{IsolatedEvent, IsolatedLink};
+use pixelferry::{BackendChoice, KernelSource, LinkBuilder, PixelFormat, SurfaceDesc, stream};
+use pixelferry_tests::{Need, Usage, by_level, displays, given, pass_in_child, wait_until};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// What harms a child.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Harm {
+    Signal(Signal),
+    /// An argument of the kernel.
+    Kernel(u32),
+}
+
+const HARMS: [(&str, Harm); 6] = [
+    ("killed", Harm::Signal(Signal::KILL)),
+    ("aborted", Harm::Signal(Signal::ABORT)),
+    ("stopped", Harm::Signal(Signal::STOP)),
+    ("an endless kernel", Harm::Kernel(1)),
+    ("a wild address", Harm::Kernel(2)),
+    ("a trap", Harm::Kernel(3)),
+];
+
+fn exists(process: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{process}")).exists()
+}
+
+/// Harms a child and checks that the next frame is right.
+fn outlive(link: &mut IsolatedLink, (name, harm): (&str, Harm), number: u32) {
+    let table = [1; 16];
+    assert!(link.launch(&[&arguments(number, 0)]).unwrap(), "{name}");
+    assert_eq!(event(link, 1), IsolatedEvent::Frame { launch: 1 });
+    let child = link.child().unwrap();
+    assert!(link.write(0, 3, &[77]).unwrap());
+    let mut launches = 0;
+    let mut launch = |link: &mut IsolatedLink, what| {
+        assert!(link.launch(&[&arguments(number, what)]).unwrap());
+        launches += 1;
+    };
+    match harm {
+        Harm::Kernel(what) => launch(link, what),
+        Harm::Signal(signal) => kill_process(Pid::from_raw(child as i32).unwrap(), signal).unwrap(),
+    }
+    if harm == Harm::Signal(Signal::STOP) {
+        // A child without work may be idle for as long as it likes.
+        launch(link, 0);
+    }
+    let (reason, lost_launches, memory) = match event(link, 2) {
+        // rusticl ends loops after 65535 turns, and leaves traps out.
+        IsolatedEvent::Frame { .. } if given() == Need::Rusticl && matches!(harm, Harm::Kernel(1 | 3)) => {
+            return println!("{name}: survived");
+        }
+        IsolatedEvent::Lost { reason, launches, memory } => (reason, launches, memory),
+        other => panic!("{name}: {other:?}"),
+    };
+    assert_eq!((lost_launches, memory), (launches, true), "{name}: {reason}");
+    assert!(shown(link) == expected(number, &table), "{name}: the display keeps the last frame");
+    assert!(!exists(child), "{name}: a process is left");
+    ready(link);
+    assert_ne!(link.child(), Some(child));
+    let launch = 2 + launches as u64;
+    assert!(link.launch(&[&arguments(number + 1, 0)]).unwrap());
+    assert_eq!(event(link, launch), IsolatedEvent::Frame { launch }, "{name}");
+    assert!(shown(link) == expected(number + 1, &table), "{name}: memory has its first content again");
+    println!("{name}: outlived, {reason}");
+}
+
+#[test]
+fn children_that_end_are_replaced() {
+    for driver in DRIVERS {
+        pass_in_child("isolated::ends::child_ends", Some(driver), &[], &["outlived"]);
+    }
+}
+
+#[test]
+#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+fn child_ends() {
+    let rounds = by_level(1, 2, 25);
+    for (name, screen) in displays() {
+        println!("{name:?}:");
+        for harm in HARMS {
+            let mut before = None;
+            for round in 0..rounds {
+                let mut link = frames::opencl(&screen);
+                ready(&mut link);
+                outlive(&mut link, harm, 300 + round);
+                let child = link.child().unwrap();
+                drop(link);
+                wait_until("the end of the child", || !exists(child));
+                let own = format!("isolated-{}-", std::process::id());
+                assert!(!stream::streams().unwrap().iter().any(|one| one.name.starts_with(&own)), "a stream is left");
+                let now = Usage::here().unwrap();
+                if round == rounds / 2 {
+                    before = Some(now);
+                }
+                if let Some(before) = before {
+                    assert_eq!((now.descriptors, now.threads), (before.descriptors, before.threads), "round {round}");
+                }
+            }
+        }
+    }
+}
+
+/// The same device is tried once more, then the next one.
+#[test]
+fn a_device_that_fails_twice_gives_way_to_the_next() {
+    pass_in_child("isolated::ends::child_fails_twice", Some(DRIVERS[0]), &[], &["gave way"]);
+}
+
+#[test]
+#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+fn child_fails_twice() {
+    let trap = "
+        __kernel void gone(PF_IMAGE(uchar4, out)) { __builtin_trap(); }";
+    let wgsl = "
+        @compute @workgroup_size(16, 16)
+        fn gone(@builtin(global_invocation_id) id: vec3<u32>) { pf_store(id.xy, vec4(1.0, 0.0, 1.0, 1.0)); }";
+    // SAFETY: the first text ends a process that exists for this.
+    let kernel = unsafe { KernelSource::new("gone").opencl_c(trap) }.wgsl(wgsl);
+    let (_, screen) = displays().next().unwrap();
+    let mut link = frames::any(&screen, &kernel);
+    let first = ready(&mut link);
+    for _ in 0..2 {
+        assert!(link.launch(&[&[]]).unwrap());
+        assert!(matches!(event(&mut link, u64::MAX), IsolatedEvent::Lost { launches: 1, memory: false, .. }));
+        let next = ready(&mut link);
+        println!("{first} -> {next}");
+    }
+    assert_ne!(link.device(), Some(&*first));
+    assert!(link.launch(&[&[]]).unwrap());
+    event(&mut link, 3);
+    assert_eq!(shown(&mut link)[..4], [255, 0, 255, 255]);
+    println!("{first} gave way to {:?}", link.device());
+}
+
+/// A text that overflows the stack of PoCL's compiler, beside one for OpenGL.
+#[test]
+fn a_compiler_that_crashes_gives_way_to_the_next() {
+    pass_in_child("isolated::ends::child_compiler_crashes", Some(DRIVERS[0]), &[], &["gave way"]);
+}
+
+#[test]
+#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+fn child_compiler_crashes() {
+    // Deeper than clang's stack. It counts nested brackets, but not these.
+    let nested = format!("{}x", "~".repeat(1_000_000));
+    let text = format!(
+        "__kernel void deep(PF_IMAGE(uchar4, out)) {{ uint x = get_global_id(0); PF_STORE(out, {nested}, 0, 1); }}"
+    );
+    let wgsl = "
+        @compute @workgroup_size(16, 16)
+        fn deep(@builtin(global_invocation_id) id: vec3<u32>) { pf_store(id.xy, vec4(0.0, 1.0, 0.0, 1.0)); }";
+    // SAFETY: no compiler of this test accepts the first text.
+    let kernel = unsafe { KernelSource::new("deep").opencl_c(text) };
+    let (_, screen) = displays().next().unwrap();
+    let mut link = frames::any(&screen, &kernel.clone().wgsl(wgsl));
+    for _ in 0..2 {
+        match event(&mut link, 0) {
+            IsolatedEvent::Lost { reason, .. } => println!("{reason}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    println!("gave way to {}", ready(&mut link));
+    assert!(link.launch(&[&[]]).unwrap());
+    event(&mut link, 1);
+    assert_eq!(shown(&mut link)[..4], [0, 255, 0, 255]);
+
+    // Without another device, the error says what happened on this one.
+    let desc = SurfaceDesc::image(8, 8, PixelFormat::Rgba8);
+    let builder = LinkBuilder::new(desc).launch(&kernel, []).backend(BackendChoice::OpenCl);
+    let mut link = builder.shown_by(&screen.display()).open_isolated(isolation()).unwrap();
+    let told = loop {
+        if let Err(error) = link.update(SOON) {
+            break error.to_string();
+        }
+    };
+    println!("{told}");
+    assert!(told.contains("signal") && told.contains("opencl"), "{told}");
+    assert!(link.update(SOON).is_err(), "it stays so");
+}

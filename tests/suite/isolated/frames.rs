@@ -1,0 +1,155 @@
+//! Frames of a child are those of a link in the program.
+
+use super::{DRIVERS, FIELD, arguments, event, expected, isolation, kernel, ready, shown};
+use pixelferry::isolated::{IsolatedEvent, IsolatedLink};
+use pixelferry::{
+    Argument, BackendChoice, CpuBackend, CpuKernelExt as _, DisplayChoice, HeadlessDisplay, ImageDesc, InitialContent,
+    KernelSource, LinkBuilder, PixelFormat, RowOrder, Scratch, SurfaceDesc,
+};
+use pixelferry_tests::{displays, in_child, need, pass_in_child};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn builder(choice: BackendChoice, screen: &HeadlessDisplay, table: &[u8; 16]) -> LinkBuilder {
+    let table = Scratch::Memory(InitialContent::Bytes(table.to_vec()));
+    LinkBuilder::new(SurfaceDesc::image(FIELD, 32, PixelFormat::Rgba8))
+        .launch(&kernel(), [Scratch::U32(0), table, Scratch::U32(0)])
+        .backend(choice)
+        .shown_by(&screen.display())
+}
+
+fn check(choice: BackendChoice) {
+    let mut table = *b"0123456789abcdef";
+    for (name, screen) in displays() {
+        let mut link = builder(choice, &screen, &table).open_isolated(isolation()).unwrap();
+        let device = ready(&mut link);
+        assert_eq!(link.device(), Some(&*device));
+        for number in 1..20 {
+            assert!(link.launch(&[&arguments(number * 77, 0)]).unwrap(), "{name:?}: one is under way at most");
+            assert_eq!(event(&mut link, u64::from(number)), IsolatedEvent::Frame { launch: u64::from(number) });
+            assert!(shown(&mut link) == expected(number * 77, &table), "{name:?}, frame {number}");
+            if number % 5 == 0 {
+                table[number as usize % 16] ^= 0x55;
+                let at = number as usize % 16;
+                assert!(link.write(0, at, &table[at..=at]).unwrap());
+            }
+        }
+        // The display shows the last frame until one of the new size comes.
+        let larger =
+            SurfaceDesc::Image(ImageDesc::new(FIELD, 48, PixelFormat::Rgba8).with_row_order(RowOrder::BottomUp));
+        link.resize(larger).unwrap();
+        assert_eq!(link.link().read_back().unwrap().len(), 4 * 32 * FIELD as usize);
+        assert!(link.launch(&[&arguments(5, 0)]).unwrap());
+        assert_eq!(event(&mut link, 20), IsolatedEvent::Frame { launch: 20 });
+        assert_eq!(link.link().desc(), &larger);
+        assert!(shown(&mut link) == expected(5, &table), "{name:?}, the new size");
+        println!("frames of a child on {device} were right on {name:?}");
+    }
+}
+
+/// Rows count from the side that the surface says.
+#[test]
+fn the_first_row_is_the_same_as_in_the_program() {
+    let text = "
+        @compute @workgroup_size(16, 16)
+        fn rows(@builtin(global_invocation_id) id: vec3<u32>) { pf_store(id.xy, vec4(f32(id.y) / 255.0)); }";
+    let rows = KernelSource::new("rows").wgsl(text);
+    for order in [RowOrder::TopDown, RowOrder::BottomUp] {
+        let desc = SurfaceDesc::Image(ImageDesc::new(16, 16, PixelFormat::R8).with_row_order(order));
+        let builder =
+            || LinkBuilder::new(desc).launch(&rows, []).display(DisplayChoice::Memory).backend(BackendChoice::Gl);
+        let Some(mut here) = need(pixelferry_tests::Need::Egl, builder().open()) else { return };
+        here.link.frame(|frame| frame.launch(here.kernels[0].as_ref(), &[])).unwrap();
+        let mut isolated = builder().open_isolated(isolation()).unwrap();
+        ready(&mut isolated);
+        assert!(isolated.launch(&[&[]]).unwrap());
+        event(&mut isolated, 1);
+        assert_eq!(isolated.link().read_back().unwrap(), here.link.read_back().unwrap(), "{order:?}");
+    }
+}
+
+#[test]
+fn on_opencl() {
+    for driver in DRIVERS {
+        pass_in_child("isolated::frames::child_opencl", Some(driver), &[], &["frames of a child on"]);
+    }
+}
+
+#[test]
+#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+fn child_opencl() {
+    check(BackendChoice::OpenCl);
+}
+
+#[test]
+fn on_opengl() {
+    check(BackendChoice::Gl);
+}
+
+#[test]
+fn what_no_child_can_compute_is_refused() {
+    let desc = SurfaceDesc::image(4, 4, PixelFormat::R8);
+    let builder = || LinkBuilder::new(desc).display(DisplayChoice::Memory);
+    let refusal = |builder: LinkBuilder| builder.open_isolated(isolation()).err().map(|error| error.to_string());
+    let closure = KernelSource::new("closure").cpu_image(|out, _| out.par_pixels(|_, _| [7]));
+    let table = [
+        (builder().launch(&closure, []), "has no text"),
+        (builder(), "no kernel was declared"),
+        (builder().launch(&kernel(), []).computed_by(&(Arc::new(CpuBackend::new().unwrap()) as _)), "stays in its"),
+        (builder().launch(&kernel(), []).backend(BackendChoice::Cpu), "no backend takes these kernels"),
+    ];
+    for (builder, part) in table {
+        let told = refusal(builder);
+        assert!(told.as_ref().is_some_and(|told| told.contains(part)), "{part}: {told:?}");
+    }
+}
+
+#[test]
+fn invalid_calls_are_refused_and_lose_nothing() {
+    let screen = pixelferry::open_headless(DisplayChoice::Memory).unwrap();
+    let table = [9; 16];
+    let mut link = builder(BackendChoice::Gl, &screen, &table).open_isolated(isolation()).unwrap();
+    assert!(!link.launch(&[&arguments(1, 0)]).unwrap(), "no child is ready");
+    let told = |told: Result<bool, pixelferry::Error>| told.unwrap_err().to_string();
+    let number = Argument::U32(0);
+    assert!(told(link.launch(&[])).contains("1 kernels are declared"));
+    assert!(told(link.launch(&[&[number, number, number]])).contains("(u32, u32, u32)"));
+    assert!(told(link.write(1, 0, &[])).contains("memory 1 was not declared"));
+    assert!(told(link.write(0, 8, &[0; 9])).contains("8..17"));
+    link.resize(SurfaceDesc::buffer(64)).unwrap_err();
+    link.resize(SurfaceDesc::Image(ImageDesc::new(0, 1, PixelFormat::Rgba8))).unwrap_err();
+    if need(pixelferry_tests::Need::Egl, pixelferry::open_backend(BackendChoice::Gl, &[])).is_none() {
+        return;
+    }
+    ready(&mut link);
+    assert!(link.launch(&[&arguments(3, 0)]).unwrap() && link.launch(&[&arguments(4, 0)]).unwrap());
+    event(&mut link, 2);
+    assert!(shown(&mut link) == expected(4, &table));
+}
+
+/// A program that forgot `serve_child` would otherwise start itself without end.
+#[test]
+fn a_child_opens_no_isolated_link() {
+    let child = in_child("isolated::frames::child_of_a_child", None, &[("PIXELFERRY_ISOLATED_CHILD", "1")]);
+    println!("{}", child.unwrap().passed());
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn child_of_a_child() {
+    let screen = pixelferry::open_headless(DisplayChoice::Memory).unwrap();
+    let told = builder(BackendChoice::Gl, &screen, &[0; 16]).open_isolated(isolation()).unwrap_err().to_string();
+    assert!(told.contains("serve_child"), "{told}");
+}
+
+/// Used by the tests of ends, too.
+pub fn opencl(screen: &HeadlessDisplay) -> IsolatedLink {
+    builder(BackendChoice::OpenCl, screen, &[1; 16])
+        .open_isolated(isolation().with_limit(Duration::from_secs(2)))
+        .unwrap()
+}
+
+pub fn any(screen: &HeadlessDisplay, kernel: &KernelSource) -> IsolatedLink {
+    let desc = SurfaceDesc::image(FIELD, 32, PixelFormat::Rgba8);
+    LinkBuilder::new(desc).launch(kernel, []).shown_by(&screen.display()).open_isolated(isolation()).unwrap()
+}
