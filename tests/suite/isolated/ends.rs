@@ -2,10 +2,12 @@
 
 use super::{DRIVERS, SOON, arguments, event, expected, frames, isolation, ready, shown};
 use pixelferry::isolated::{IsolatedEvent, IsolatedLink};
-use pixelferry::{BackendChoice, KernelSource, LinkBuilder, PixelFormat, SurfaceDesc, stream};
-use pixelferry_tests::{Need, Usage, by_level, displays, given, pass_in_child, wait_until};
+use pixelferry::{BackendChoice, KernelSource, LinkBuilder, PixelFormat, SurfaceDesc};
+use pixelferry_tests::{Need, Usage, by_level, displays, given, need, pass_in_child, wait_until};
 
 use rustix::process::{Pid, Signal, kill_process};
+
+const MIB: usize = 1 << 20;
 
 /// What harms a child.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,6 +26,17 @@ const HARMS: [(&str, Harm); 6] = [
     ("a trap", Harm::Kernel(3)),
 ];
 
+/// Whether a stream of this process's children has a socket.
+fn has_socket() -> bool {
+    let own = format!("isolated-{}-", std::process::id());
+    let folders = [
+        std::env::var("XDG_RUNTIME_DIR").map(|folder| format!("{folder}/pixelferry")).unwrap_or_default(),
+        format!("/tmp/pixelferry-{}", rustix::process::getuid().as_raw()),
+    ];
+    let files = folders.into_iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+    files.flatten().any(|file| file.file_name().to_string_lossy().starts_with(&own))
+}
+
 fn exists(process: u32) -> bool {
     std::path::Path::new(&format!("/proc/{process}")).exists()
 }
@@ -33,7 +46,7 @@ fn outlive(link: &mut IsolatedLink, (name, harm): (&str, Harm), number: u32) {
     let table = [1; 16];
     assert!(link.launch(&[&arguments(number, 0)]).unwrap(), "{name}");
     assert_eq!(event(link, 1), IsolatedEvent::Frame { launch: 1 });
-    let child = link.child().unwrap();
+    let child = link.child_id().unwrap();
     assert!(link.write(0, 3, &[77]).unwrap());
     let mut launches = 0;
     let mut launch = |link: &mut IsolatedLink, what| {
@@ -45,6 +58,8 @@ fn outlive(link: &mut IsolatedLink, (name, harm): (&str, Harm), number: u32) {
         Harm::Signal(signal) => kill_process(Pid::from_raw(child as i32).unwrap(), signal).unwrap(),
     }
     if harm == Harm::Signal(Signal::STOP) {
+        let state = || std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap();
+        wait_until("the child stops", || state().contains(") T "));
         // A child without work may be idle for as long as it likes.
         launch(link, 0);
     }
@@ -53,14 +68,14 @@ fn outlive(link: &mut IsolatedLink, (name, harm): (&str, Harm), number: u32) {
         IsolatedEvent::Frame { .. } if given() == Need::Rusticl && matches!(harm, Harm::Kernel(1 | 3)) => {
             return println!("{name}: survived");
         }
-        IsolatedEvent::Lost { reason, launches, memory } => (reason, launches, memory),
+        IsolatedEvent::Lost { reason, launches, lost_writes } => (reason, launches, lost_writes),
         other => panic!("{name}: {other:?}"),
     };
     assert_eq!((lost_launches, memory), (launches, true), "{name}: {reason}");
     assert!(shown(link) == expected(number, &table), "{name}: the display keeps the last frame");
     assert!(!exists(child), "{name}: a process is left");
     ready(link);
-    assert_ne!(link.child(), Some(child));
+    assert_ne!(link.child_id(), Some(child));
     let launch = 2 + launches as u64;
     assert!(link.launch(&[&arguments(number + 1, 0)]).unwrap());
     assert_eq!(event(link, launch), IsolatedEvent::Frame { launch }, "{name}");
@@ -87,11 +102,10 @@ fn child_ends() {
                 let mut link = frames::opencl(&screen);
                 ready(&mut link);
                 outlive(&mut link, harm, 300 + round);
-                let child = link.child().unwrap();
+                let child = link.child_id().unwrap();
                 drop(link);
                 wait_until("the end of the child", || !exists(child));
-                let own = format!("isolated-{}-", std::process::id());
-                assert!(!stream::streams().unwrap().iter().any(|one| one.name.starts_with(&own)), "a stream is left");
+                assert!(!has_socket(), "a socket is left");
                 let now = Usage::here().unwrap();
                 if round == rounds / 2 {
                     before = Some(now);
@@ -125,7 +139,7 @@ fn child_fails_twice() {
     let first = ready(&mut link);
     for _ in 0..2 {
         assert!(link.launch(&[&[]]).unwrap());
-        assert!(matches!(event(&mut link, u64::MAX), IsolatedEvent::Lost { launches: 1, memory: false, .. }));
+        assert!(matches!(event(&mut link, u64::MAX), IsolatedEvent::Lost { launches: 1, lost_writes: false, .. }));
         let next = ready(&mut link);
         println!("{first} -> {next}");
     }
@@ -180,4 +194,52 @@ fn child_compiler_crashes() {
     println!("{told}");
     assert!(told.contains("signal") && told.contains("opencl"), "{told}");
     assert!(link.update(SOON).is_err(), "it stays so");
+}
+
+/// What a child prints, and processes that it leaves with its output, do not hide how it ended.
+#[test]
+fn other_output_is_no_answer() {
+    let screen = pixelferry::open_headless(pixelferry::DisplayChoice::Memory).unwrap();
+    if need(Need::Egl, pixelferry::open_backend(BackendChoice::Gl, &[])).is_none() {
+        return;
+    }
+    let isolation = isolation().with_command(|| {
+        let mut command = std::process::Command::new("sh");
+        // Latin-1, and a process that keeps the output open.
+        command.args(["-c", "printf 'Ger\\344t\\n'; sleep 100 & exec \"$0\" \"$@\""]);
+        command.arg(std::env::current_exe()?).args(super::CHILD);
+        Ok(command)
+    });
+    let mut link = frames::opengl(&screen, isolation, &[1; 16]);
+    ready(&mut link);
+    let child = link.child_id().unwrap();
+    kill_process(Pid::from_raw(child as i32).unwrap(), Signal::KILL).unwrap();
+    match event(&mut link, 0) {
+        IsolatedEvent::Lost { reason, .. } => assert!(reason.contains("signal: 9"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+    ready(&mut link);
+}
+
+/// A child that takes nothing costs a bounded amount of memory.
+#[test]
+fn writes_to_a_stopped_child_end() {
+    let screen = pixelferry::open_headless(pixelferry::DisplayChoice::Memory).unwrap();
+    if need(Need::Egl, pixelferry::open_backend(BackendChoice::Gl, &[])).is_none() {
+        return;
+    }
+    let mut link = frames::opengl(&screen, isolation(), &[1; MIB]);
+    ready(&mut link);
+    let child = Pid::from_raw(link.child_id().unwrap() as i32).unwrap();
+    kill_process(child, Signal::STOP).unwrap();
+    let mut written = 0;
+    while link.write(0, 0, &[1; MIB]).unwrap() {
+        written += 1;
+        assert!(written <= 65, "more than 64 MiB");
+    }
+    kill_process(child, Signal::CONT).unwrap();
+    wait_until("the child takes bytes", || link.write(0, 0, &[1; MIB]).unwrap());
+    assert!(link.launch(&[&arguments(9, 0)]).unwrap());
+    assert_eq!(event(&mut link, 1), IsolatedEvent::Frame { launch: 1 });
+    assert!(shown(&mut link) == expected(9, &[1; 16]));
 }

@@ -1,16 +1,16 @@
 //! Frames of a child are those of a link in the program.
 
 use super::{DRIVERS, FIELD, arguments, event, expected, isolation, kernel, ready, shown};
-use pixelferry::isolated::{IsolatedEvent, IsolatedLink};
+use pixelferry::isolated::{IsolatedEvent, IsolatedLink, Isolation};
 use pixelferry::{
-    Argument, BackendChoice, CpuBackend, CpuKernelExt as _, DisplayChoice, HeadlessDisplay, ImageDesc, InitialContent,
-    KernelSource, LinkBuilder, PixelFormat, RowOrder, Scratch, SurfaceDesc,
+    Argument, BackendChoice, BufferDesc, CpuBackend, CpuKernelExt as _, DisplayChoice, HeadlessDisplay, ImageDesc,
+    InitialContent, KernelSource, LinkBuilder, PixelFormat, RowOrder, Scratch, SurfaceDesc, Unwritten,
 };
 use pixelferry_tests::{displays, in_child, need, pass_in_child};
 use std::sync::Arc;
 use std::time::Duration;
 
-fn builder(choice: BackendChoice, screen: &HeadlessDisplay, table: &[u8; 16]) -> LinkBuilder {
+fn builder(choice: BackendChoice, screen: &HeadlessDisplay, table: &[u8]) -> LinkBuilder {
     let table = Scratch::Memory(InitialContent::Bytes(table.to_vec()));
     LinkBuilder::new(SurfaceDesc::image(FIELD, 32, PixelFormat::Rgba8))
         .launch(&kernel(), [Scratch::U32(0), table, Scratch::U32(0)])
@@ -142,7 +142,77 @@ fn child_of_a_child() {
     assert!(told.contains("serve_child"), "{told}");
 }
 
+/// Surfaces that a child or the display cannot have are refused, and frames of an earlier surface are left out.
+#[test]
+fn surfaces_change_between_frames() {
+    let screen = pixelferry::open_headless(DisplayChoice::Memory).unwrap();
+    if need(pixelferry_tests::Need::Egl, pixelferry::open_backend(BackendChoice::Gl, &[])).is_none() {
+        return;
+    }
+    let table = *b"0123456789abcdef";
+    let mut link = builder(BackendChoice::Gl, &screen, &table).open_isolated(isolation()).unwrap();
+    ready(&mut link);
+    let mut launched = 0;
+    let mut frame = |link: &mut IsolatedLink, number: u32| {
+        launched += 1;
+        assert!(link.launch(&[&arguments(number, 0)]).unwrap());
+        assert_eq!(event(link, launched), IsolatedEvent::Frame { launch: launched });
+    };
+    frame(&mut link, 1);
+    // The same size in another format.
+    let swapped = SurfaceDesc::image(FIELD, 32, PixelFormat::Bgra8);
+    link.resize(swapped).unwrap();
+    link.resize(SurfaceDesc::image(0, 0, PixelFormat::Bgra8)).unwrap();
+    frame(&mut link, 2);
+    let mut right = expected(2, &table);
+    right.chunks_exact_mut(4).for_each(|pixel| pixel.swap(0, 2));
+    assert!(shown(&mut link) == right);
+    // More than the child's device has, but not more than memory.
+    link.resize(SurfaceDesc::image(20_000, 8, PixelFormat::Rgba8)).unwrap();
+    assert!(link.launch(&[&arguments(3, 0)]).unwrap());
+    let told = loop {
+        match link.update(Duration::from_millis(50)) {
+            Err(error) => break error.to_string(),
+            Ok(event) => assert!(!matches!(event, IsolatedEvent::Lost { .. }), "{event:?}"),
+        }
+    };
+    println!("{told}");
+    // Of the surface before.
+    assert!(link.launch(&[&arguments(4, 0)]).unwrap());
+    assert_eq!(event(&mut link, 4), IsolatedEvent::Frame { launch: 4 });
+    assert_eq!(link.link().desc(), &swapped);
+    assert!(link.resize(SurfaceDesc::image(u32::MAX, 1, PixelFormat::Rgba8)).is_err());
+}
+
+/// The rule for what a frame leaves unwritten stays with the child.
+#[test]
+fn buffers_are_shown_with_any_rule() {
+    let text = "
+        @compute @workgroup_size(64)
+        fn count(@builtin(global_invocation_id) id: vec3<u32>) {
+            if (pf_index(id) < pf_items()) { pf_put(pf_index(id), pf_index(id) * 3u); }
+        }";
+    for rule in [Unwritten::Keep, Unwritten::Overwrite] {
+        let desc = SurfaceDesc::Buffer(BufferDesc::new(4096).with_unwritten(rule));
+        let builder = LinkBuilder::new(desc).launch(&KernelSource::new("count").wgsl(text), []);
+        let builder = builder.display(DisplayChoice::Memory).backend(BackendChoice::Gl);
+        if need(pixelferry_tests::Need::Egl, builder.clone().open()).is_none() {
+            return;
+        }
+        let mut link = builder.open_isolated(isolation()).unwrap();
+        ready(&mut link);
+        assert!(link.launch(&[&[]]).unwrap());
+        assert_eq!(event(&mut link, 1), IsolatedEvent::Frame { launch: 1 });
+        let words: Vec<u8> = (0..1024_u32).flat_map(|word| (word * 3).to_le_bytes()).collect();
+        assert!(link.link().read_back().unwrap() == words, "{rule:?}");
+    }
+}
+
 /// Used by the tests of ends, too.
+pub fn opengl(screen: &HeadlessDisplay, isolation: Isolation, table: &[u8]) -> IsolatedLink {
+    builder(BackendChoice::Gl, screen, table).open_isolated(isolation).unwrap()
+}
+
 pub fn opencl(screen: &HeadlessDisplay) -> IsolatedLink {
     builder(BackendChoice::OpenCl, screen, &[1; 16])
         .open_isolated(isolation().with_limit(Duration::from_secs(2)))

@@ -20,10 +20,13 @@ fn child_worker() {
     assert!(serve_child().unwrap(), "no isolated link started this process");
 }
 
+/// Arguments that make this program the child.
+const CHILD: [&str; 4] = ["isolated::child_worker", "--exact", "--include-ignored", "--nocapture"];
+
 fn isolation() -> Isolation {
     let command = || {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["isolated::child_worker", "--exact", "--include-ignored", "--nocapture"]);
+        command.args(CHILD);
         Ok(command)
     };
     Isolation::default().with_command(command).with_limit(Duration::from_secs(10))

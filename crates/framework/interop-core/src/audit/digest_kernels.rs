@@ -30,11 +30,9 @@ impl DigestKernels {
     ///
     /// # Errors
     /// Errors of the build; [`Error::Unsupported`] where the backend has no language of the kernels.
-    pub fn of(backend: &Arc<dyn ComputeBackend>) -> Result<Arc<Self>> {
-        match backend.audit_kernels() {
-            Some(kept) => kept.get(|| Self::build(backend.as_ref())),
-            None => Self::build(backend.as_ref()).map(Arc::new),
-        }
+    pub fn of(backend: &dyn ComputeBackend) -> Result<Arc<Self>> {
+        let build = || Self::build(backend);
+        backend.audit_kernels().map_or_else(|| build().map(Arc::new), |kept| kept.get(build))
     }
 
     fn build(backend: &dyn ComputeBackend) -> Result<Self> {

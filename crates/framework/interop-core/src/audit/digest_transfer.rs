@@ -104,7 +104,7 @@ pub(super) struct DigestMaker {
 
 impl DigestMaker {
     pub fn open(backend: &Arc<dyn ComputeBackend>) -> Result<Self> {
-        let kernels = DigestKernels::of(backend)?;
+        let kernels = DigestKernels::of(backend.as_ref())?;
         let lanes = kernels.lanes(backend.as_ref())?;
         Ok(Self { backend: Arc::clone(backend), kernels, lanes, free: Vec::new(), made: 0 })
     }

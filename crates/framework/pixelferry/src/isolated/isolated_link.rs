@@ -1,24 +1,24 @@
 //! A link whose kernels run in a child process.
 
-use super::message::{ArgumentWork, Request, Work};
+use super::message::{Answer, ArgumentWork, Request, Work};
 use super::worker_process::{ChildEnd, Isolation, WorkerProcess};
-use crate::auto_link::{InitialContent, LinkBuilder};
+use crate::auto_link::{InitialContent, LinkBuilder, OpenedLink};
 use crate::backend_rows::{BACKENDS, BackendChoice};
 use crate::choice::ApiChoice as _;
-use crate::headless::HeadlessDisplay;
 use crate::stream::{NextFrame, StreamFrame};
 use interop_core::describe::error::call;
-use interop_core::{Argument, Error, Link, LinkOptions, Result, RowOrder, SurfaceDesc};
+use interop_core::describe::process::ProcessMark;
+use interop_core::{Argument, Error, Extent, KernelSource, Link, Result, RowOrder, SurfaceDesc};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Most launches that are under way: one that is computed, and one that is next.
 const MOST_UNDER_WAY: usize = 2;
-/// Age of a child whose loss counts as its device's first.
+/// The loss of a child that gave frames for longer counts as its device's first.
 const LONG: Duration = Duration::from_secs(60);
-/// Longest wait for a frame between two looks at the child's answers.
-const LOOK: Duration = Duration::from_millis(2);
+/// Longest wait for a frame between two polls of the child's answers.
+const TURN: Duration = Duration::from_millis(2);
 
 static CHILDREN: AtomicU64 = AtomicU64::new(0);
 
@@ -44,7 +44,7 @@ pub enum IsolatedEvent {
         /// Number of launches whose frames will not come.
         launches: usize,
         /// Whether bytes of [`IsolatedLink::write`] are lost, so that the program must write them again.
-        memory: bool,
+        lost_writes: bool,
     },
     /// Nothing.
     Nothing,
@@ -53,7 +53,6 @@ pub enum IsolatedEvent {
 /// A link whose backend and kernels are in a child process; see [the module](super). It stays on its thread.
 pub struct IsolatedLink {
     link: Link,
-    screen: HeadlessDisplay,
     isolation: Isolation,
     work: Work,
     /// Content of memory in the order of declaration.
@@ -66,6 +65,9 @@ pub struct IsolatedLink {
     child: Option<WorkerProcess>,
     device: Option<String>,
     is_written: bool,
+    /// Whether the child does not know the surface yet.
+    is_resized: bool,
+    made: ProcessMark,
     /// Number of launches, and of those before this child.
     launches: u64,
     before: u64,
@@ -83,51 +85,47 @@ impl LinkBuilder {
     pub fn open_isolated(self, isolation: Isolation) -> Result<IsolatedLink> {
         call("LinkBuilder::open_isolated", || {
             if std::env::var_os(super::worker_process::IS_CHILD).is_some() {
-                return Err(Error::refused(
-                    "this process is the child of an isolated link; begin `main` with isolated::serve_child",
-                ));
+                return Err(Error::refused("this process is itself a child; begin `main` with isolated::serve_child"));
+            }
+            if isolation.limit.is_zero() {
+                return Err(Error::refused("a frame may take 0 s; give Isolation::with_limit more"));
             }
             let work = Work::of(&self)?;
             let sources = work.sources();
             let suits = |row: &&crate::backend_rows::BackendRow| {
-                let takes = |source| {
-                    row.takes.iter().any(|language| interop_core::KernelSource::source(source, *language).is_some())
-                };
+                let takes = |source: &KernelSource| row.takes.iter().any(|of| source.source(*of).is_some());
                 row.named.built && row.is_meant(self.backend) && sources.iter().all(takes)
             };
             let rows: Vec<_> = BACKENDS.iter().filter(suits).map(|row| row.named.choice).collect();
-            let is_free = self.backend == BackendChoice::Auto;
-            let candidates = [true, false].into_iter().filter(|is_strict| is_free || !is_strict);
-            let candidates = candidates.flat_map(|is_strict| rows.iter().map(move |row| (*row, is_strict))).collect();
-            let arguments = self.launches.iter().flat_map(|(_, arguments)| arguments);
-            let contents = arguments.filter_map(|argument| match argument {
-                Argument::Memory(content) => Some(content.clone()),
-                _ => None,
-            });
-            let contents = contents.collect();
-            let policy = self.policy.clone();
+            // Devices that the automatic choice takes last come after all others.
+            let passes: &[bool] = if self.backend == BackendChoice::Auto { &[true, false] } else { &[false] };
+            let candidates = passes.iter().flat_map(|is_strict| rows.iter().map(|row| (*row, *is_strict))).collect();
             // The host's threads bring frames to the display, so that no other driver is opened in this process.
             let mut here = self.backend(BackendChoice::Cpu);
-            here.launches = Vec::new();
-            let (threads, screen) = here.open_sides()?;
-            let link = Link::open(threads, screen.display(), work.surface, LinkOptions::new(policy))?;
+            let launches = std::mem::take(&mut here.launches);
+            let contents =
+                launches.into_iter().flat_map(|(_, arguments)| arguments).filter_map(|argument| match argument {
+                    Argument::Memory(content) => Some(content),
+                    _ => None,
+                });
+            let OpenedLink { link, .. } = here.open()?;
             let mut opened = IsolatedLink {
                 link,
-                screen,
                 isolation,
                 work,
-                contents,
+                contents: contents.collect(),
                 candidates,
                 has_failed: false,
                 reasons: Vec::new(),
                 child: None,
                 device: None,
                 is_written: false,
+                is_resized: false,
+                made: ProcessMark::here(),
                 launches: 0,
                 before: 0,
             };
-            opened.start()?;
-            Ok(opened)
+            opened.start().map(|()| opened)
         })
     }
 }
@@ -138,19 +136,19 @@ impl IsolatedLink {
         &mut self.link
     }
 
-    /// The display.
-    pub fn screen(&self) -> &HeadlessDisplay {
-        &self.screen
-    }
-
     /// Name of the child's device; `None` while a child opens it.
     pub fn device(&self) -> Option<&str> {
         self.device.as_deref()
     }
 
-    /// Number of the child process.
-    pub fn child(&self) -> Option<u32> {
+    /// Process ID of the child.
+    pub fn child_id(&self) -> Option<u32> {
         self.child.as_ref().map(|child| child.process.id())
+    }
+
+    /// Number of launches whose frames have not come.
+    pub fn under_way(&self) -> usize {
+        self.child.as_ref().map_or(0, WorkerProcess::under_way)
     }
 
     /// Launches the declared kernels, each with these arguments: numbers of the declared kinds, and
@@ -161,10 +159,14 @@ impl IsolatedLink {
     /// [`Error::InvalidInput`] for arguments of other kinds than were declared.
     pub fn launch(&mut self, arguments: &[&[Argument<()>]]) -> Result<bool> {
         call("IsolatedLink::launch", || {
+            self.made.check("the isolated link")?;
             let arguments = self.checked(arguments)?;
             let Some(child) = &mut self.child else { return Ok(false) };
             if child.subscriber.is_none() || child.under_way() >= MOST_UNDER_WAY {
                 return Ok(false);
+            }
+            if std::mem::take(&mut self.is_resized) {
+                child.request(&Request::Resize(self.work.surface))?;
             }
             child.launch(arguments)?;
             self.launches += 1;
@@ -196,54 +198,61 @@ impl IsolatedLink {
     }
 
     /// Writes bytes to the child's memory with this index, in the order of declaration, before later launches. Returns
-    /// `false`, and writes nothing, while no child is ready.
+    /// `false`, and writes nothing, while no child is ready, and while it has not yet taken 64 MiB of earlier bytes.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for memory that was not declared, and outside of it.
     pub fn write(&mut self, memory: usize, offset: usize, bytes: &[u8]) -> Result<bool> {
         call("IsolatedLink::write", || {
+            self.made.check("the isolated link")?;
             let len = self.contents.get(memory).map(InitialContent::len);
             let len = len.ok_or_else(|| {
                 Error::refused(format!("memory {memory} was not declared; there are {}", self.contents.len()))
             })?;
             interop_core::compute::check_range(&(offset..offset.saturating_add(bytes.len())), len)?;
-            let Some(child) = self.child.as_ref().filter(|child| child.subscriber.is_some()) else { return Ok(false) };
+            let Some(child) = self.child.as_ref().filter(|child| child.takes_bytes()) else { return Ok(false) };
             send(child, memory, offset, bytes)?;
             self.is_written = true;
             Ok(true)
         })
     }
 
-    /// Sets the surface of later frames. The display shows the last frame until one of them arrives.
+    /// Sets the surface of later launches. The display shows the last frame until one of them arrives; other frames of an
+    /// earlier surface are left out. An image of 0x0 pixels, that of a minimised window, changes nothing.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for an invalid surface, and for a buffer instead of an image or the reverse.
+    /// [`Error::InvalidInput`] for a surface that is invalid or larger than the display's largest, and for a buffer
+    /// instead of an image or the reverse. [`IsolatedLink::update`] returns the error of a child that cannot compute it.
     pub fn resize(&mut self, surface: SurfaceDesc) -> Result<()> {
         call("IsolatedLink::resize", || {
-            surface.byte_len()?;
+            self.made.check("the isolated link")?;
+            if matches!(surface, SurfaceDesc::Image(image) if image.extent == Extent::new(0, 0)) {
+                return Ok(());
+            }
+            surface.check(&self.link.display().device().to_string(), self.link.display().caps())?;
             if surface.shape() != self.work.surface.shape() {
                 return Err(Error::refused("an image stays an image, and a buffer a buffer"));
             }
-            self.work.surface = surface;
-            match &self.child {
-                Some(child) if child.subscriber.is_some() => child.request(&Request::Resize(surface)),
-                _ => Ok(()),
-            }
+            (self.work.surface, self.is_resized) = (surface, true);
+            Ok(())
         })
     }
 
-    /// Handles what the child has done, and shows its newest frame. Waits up to `limit` for an event; a limit of zero never
-    /// waits.
+    /// Shows the newest frame of the child, and replaces a child that has ended. Waits up to `limit` for an event. A limit
+    /// of zero waits for no frame; to open the stream of a ready child, or to end one, may take some milliseconds, and at
+    /// most 2 s where the system or the child does not answer.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where every device has lost two children or cannot do the work, with all reasons; errors of
-    /// the display. The last frame stays on the display.
+    /// [`Error::Unsupported`] for a surface that the child refused, which keeps the one before;
+    /// [`Error::Unavailable`] where the system cannot start a process, and where every backend has lost two children or
+    /// cannot do the work, with all reasons; errors of the display. The last frame stays on the display.
     pub fn update(&mut self, limit: Duration) -> Result<IsolatedEvent> {
         call("IsolatedLink::update", || {
+            self.made.check("the isolated link")?;
             let begun = Instant::now();
             loop {
                 let left = limit.saturating_sub(begun.elapsed());
-                if let Some(event) = self.step(left.min(LOOK))? {
+                if let Some(event) = self.step(left.min(TURN))? {
                     return Ok(event);
                 }
                 if left.is_zero() {
@@ -258,28 +267,34 @@ impl IsolatedLink {
         // A child that computes is awaited by its frame, any other by its answer.
         let is_computing = child.subscriber.is_some() && child.under_way() > 0;
         let [for_answer, for_frame] = if is_computing { [Duration::ZERO, wait] } else { [wait, Duration::ZERO] };
-        match child.poll(&self.isolation, for_answer) {
-            Ok(Some(device)) => return self.ready(device).map(Some),
-            Ok(None) => {}
+        match child.poll((&self.isolation, self.link.backend()), for_answer) {
+            Ok(Some(Answer::Ready(device))) => return self.ready(device).map(Some),
+            Ok(Some(Answer::Refused(surface, reason))) => {
+                self.work.surface = surface;
+                return Err(Error::unsupported(self.device.as_deref().unwrap_or("the child"), reason));
+            }
+            Ok(_) => {}
             Err(end) => return self.ended(end),
         }
         let Some(subscriber) = &mut child.subscriber else { return Ok(None) };
         match subscriber.next(for_frame) {
             Ok(NextFrame::Frame(mut frame)) => {
                 let number = frame.number();
-                let is_shown = show(&mut self.link, &self.work.surface, &mut frame)?;
+                let is_shown = show(&mut self.link, &self.work.surface, &mut frame);
                 child.arrived(number);
-                Ok(is_shown.then_some(IsolatedEvent::Frame { launch: self.before + number }))
+                Ok(is_shown?.then_some(IsolatedEvent::Frame { launch: self.before + number }))
             }
-            // The child's answers say how it ended.
-            Ok(NextFrame::Nothing | NextFrame::Ended) => Ok(None),
+            Ok(NextFrame::Nothing) => Ok(None),
+            Ok(NextFrame::Ended) => {
+                let how = child.process.end(false);
+                self.ended(ChildEnd::Lost(format!("the child {how}")))
+            }
             Err(error) => self.ended(ChildEnd::Lost(error.to_string())),
         }
     }
 
     fn ready(&mut self, device: String) -> Result<IsolatedEvent> {
         if let Some(child) = &self.child {
-            child.request(&Request::Resize(self.work.surface))?;
             for (at, content) in self.contents.iter().enumerate() {
                 if let InitialContent::Bytes(bytes) = content {
                     send(child, at, 0, bytes)?;
@@ -292,29 +307,37 @@ impl IsolatedLink {
 
     /// Replaces the child.
     fn ended(&mut self, end: ChildEnd) -> Result<Option<IsolatedEvent>> {
+        let Some((choice, _)) = self.candidates.front().copied() else { return Ok(None) };
+        let launches = self.under_way();
         let child = self.child.take();
-        let Some((choice, _)) = self.candidates.front().copied() else { return self.start().map(|()| None) };
+        // A device that gave frames for long gets another chance.
+        let is_first = !self.has_failed
+            || child.as_ref().and_then(|child| child.first).is_some_and(|first| first.elapsed() > LONG);
+        // Before the next child needs the device.
+        let _ = child.map(|child| child.retire(self.link.backend()));
+        self.has_failed = false;
+        let lost_writes = std::mem::take(&mut self.is_written);
         let event = match end {
+            ChildEnd::PassedOver => {
+                self.candidates.pop_front();
+                None
+            }
             ChildEnd::Unable(reason) => {
                 self.reasons.push(format!("{}: {reason}", choice.name()));
-                self.candidates.pop_front();
+                self.candidates.retain(|(other, _)| *other != choice);
                 None
             }
             ChildEnd::Lost(reason) => {
                 let device = self.device.take().unwrap_or_else(|| choice.name().to_owned());
                 self.reasons.push(format!("{device}: {reason}"));
-                // A device that worked for long gets another chance.
-                if self.has_failed && child.as_ref().is_some_and(|child| child.age() < LONG) {
+                self.has_failed = is_first;
+                if !is_first {
                     self.candidates.retain(|(other, _)| *other != choice);
                 }
-                let launches = child.map_or(0, |child| child.under_way());
-                Some((reason, launches))
+                Some(IsolatedEvent::Lost { reason, launches, lost_writes })
             }
         };
-        self.has_failed = event.is_some() && self.candidates.front().is_some_and(|(first, _)| *first == choice);
         (self.device, self.before) = (None, self.launches);
-        let memory = std::mem::take(&mut self.is_written);
-        let event = event.map(|(reason, launches)| IsolatedEvent::Lost { reason, launches, memory });
         match self.start() {
             Err(_) if event.is_some() => Ok(event),
             started => started.map(|()| event),
@@ -329,11 +352,13 @@ impl IsolatedLink {
             return Err(Error::unavailable(
                 "a device for the isolated kernels",
                 reasons,
-                "Give the kernels further texts.",
+                "Mend the kernels, or give them texts for other backends.",
             ));
         };
         let number = CHILDREN.fetch_add(1, Relaxed);
-        let stream = format!("isolated-{}-{number}", std::process::id());
+        // Processes of other containers may have the same ID.
+        let since = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
+        let stream = format!("isolated-{}-{number}-{since:x}", std::process::id());
         let work = Work { stream, backend: choice.name().to_owned(), is_strict, ..self.work.clone() };
         self.child = Some(WorkerProcess::start(&self.isolation, work)?);
         Ok(())
@@ -347,30 +372,42 @@ fn send(child: &WorkerProcess, memory: usize, offset: usize, bytes: &[u8]) -> Re
     Ok(())
 }
 
-/// Shows a frame, unless it has an earlier size.
+/// Shows a frame, unless it has an earlier surface.
 fn show(link: &mut Link, surface: &SurfaceDesc, frame: &mut StreamFrame<'_>) -> Result<bool> {
-    if !is_sized(surface, frame.desc()) {
+    if told(surface) != told(frame.desc()) {
         return Ok(false);
     }
     if link.desc() != surface {
         link.resize(*surface)?;
     }
-    let mut bytes = frame.read()?;
-    // Streams have their top row first.
-    if let SurfaceDesc::Image(image) = surface
-        && image.row_order == RowOrder::BottomUp
-    {
-        let row = bytes.len() / image.extent.height.max(1) as usize;
-        bytes = bytes.chunks_exact(row.max(1)).rev().flatten().copied().collect();
-    }
-    link.frame(|next| next.write(&bytes))?;
+    frame.read_with(|bytes| match surface {
+        SurfaceDesc::Image(image) if image.row_order == RowOrder::BottomUp => {
+            // Streams have their top row first.
+            let rows = bytes.chunks_exact(bytes.len() / image.extent.height.max(1) as usize);
+            let bytes: Vec<u8> = rows.rev().flatten().copied().collect();
+            link.frame(|next| next.write(&bytes))
+        }
+        _ => link.frame(|next| next.write(bytes)),
+    })?;
     Ok(true)
 }
 
-fn is_sized(one: &SurfaceDesc, other: &SurfaceDesc) -> bool {
-    match (one, other) {
-        (SurfaceDesc::Image(one), SurfaceDesc::Image(other)) => one.extent == other.extent,
-        (SurfaceDesc::Buffer(one), SurfaceDesc::Buffer(other)) => one == other,
-        _ => false,
+/// What a stream tells of a surface.
+fn told(surface: &SurfaceDesc) -> impl PartialEq + use<> {
+    let image = match surface {
+        SurfaceDesc::Image(image) => Some((image.extent, image.format, image.encoding, image.alpha)),
+        SurfaceDesc::Buffer(_) => None,
+    };
+    (image, surface.byte_len().ok())
+}
+
+impl Drop for IsolatedLink {
+    fn drop(&mut self) {
+        match self.child.take() {
+            // The parent's child.
+            Some(child) if !self.made.is_here() => std::mem::forget(child),
+            Some(child) => _ = child.retire(self.link.backend()).map(std::thread::JoinHandle::join),
+            None => {}
+        }
     }
 }

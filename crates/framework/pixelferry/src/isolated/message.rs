@@ -2,7 +2,7 @@
 
 use crate::auto_link::{InitialContent, LinkBuilder, Scratch};
 use interop_core::compute::SourceCode;
-use interop_core::{Argument, Error, KernelSource, Language, Result, SurfaceDesc};
+use interop_core::{Argument, Error, KernelSource, Language, Profiles, Result, SurfaceDesc};
 use serde::{Deserialize, Serialize};
 
 /// Languages of texts. A message holds their indices.
@@ -15,8 +15,10 @@ pub(super) struct Work {
     pub stream: String,
     /// Name of the backend.
     pub backend: String,
-    /// Whether a device that the automatic choice passes over is refused.
+    /// Whether a device that the automatic choice takes last is passed over.
     pub is_strict: bool,
+    /// Whether the child stores measurements.
+    pub remembers: bool,
     pub surface: SurfaceDesc,
     pub kernels: Vec<KernelWork>,
 }
@@ -61,21 +63,16 @@ pub(super) enum Request {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
-    Ready {
-        device: String,
-    },
-    /// The work cannot be done with this backend.
-    Unable {
-        reason: String,
-    },
-    /// The stream has the frame with this number, which is that of its launch.
-    Published {
-        frame: u64,
-    },
-    /// The child ends.
-    Failed {
-        reason: String,
-    },
+    /// The child has opened this device.
+    Ready(String),
+    /// The work cannot be done with this backend, for this reason.
+    Unable(String),
+    /// The automatic choice takes this device last.
+    PassedOver,
+    /// A surface was refused for this reason; the one before stays.
+    Refused(SurfaceDesc, String),
+    /// The child ends for this reason.
+    Failed(String),
 }
 
 impl Work {
@@ -92,13 +89,9 @@ impl Work {
         }
         let kernels = builder.launches.iter().map(|(source, arguments)| KernelWork::of(source, arguments));
         let (stream, backend) = (String::new(), String::new());
-        Ok(Self {
-            stream,
-            backend,
-            is_strict: true,
-            surface: builder.surface,
-            kernels: kernels.collect::<Result<_>>()?,
-        })
+        let remembers = builder.policy.profiles != Profiles::Off;
+        let kernels = kernels.collect::<Result<_>>()?;
+        Ok(Self { stream, backend, is_strict: true, remembers, surface: builder.surface, kernels })
     }
 
     /// Returns the kernels' sources.
@@ -121,7 +114,10 @@ impl KernelWork {
                  KernelSource::wgsl"
             )));
         }
-        let arguments = arguments.iter().map(ArgumentWork::declared).collect::<Result<_>>()?;
+        let arguments = arguments
+            .iter()
+            .map(|argument| ArgumentWork::of(argument.each_ref(), InitialContent::len))
+            .collect::<Result<_>>()?;
         Ok(Self { name: name.to_owned(), items: source.items(), texts, arguments })
     }
 
@@ -131,7 +127,8 @@ impl KernelWork {
         let named = self.items.into_iter().fold(named, KernelSource::with_items);
         self.texts.iter().fold(named, |source, (language, text)| match LANGUAGES.get(*language) {
             // SAFETY: the text is one that the program vouched for when it made its source. It came from there through
-            // this process's standard input, which only the process that started this one writes.
+            // this process's standard input. Who starts this process with the variable of a child and another input could
+            // as well start another program.
             Some(language) => unsafe { source.with_text(*language, text.clone()) },
             None => source,
         })
@@ -139,10 +136,6 @@ impl KernelWork {
 }
 
 impl ArgumentWork {
-    fn declared(argument: &Scratch) -> Result<Self> {
-        Self::of(argument.each_ref(), InitialContent::len)
-    }
-
     /// Describes an argument, of whose memory `bytes` returns the length.
     ///
     /// # Errors

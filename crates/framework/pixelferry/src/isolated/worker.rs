@@ -7,16 +7,18 @@ use crate::backends::open_backend;
 use crate::choice::ApiChoice as _;
 use crate::stream::{StreamDisplay, StreamOptions, publish};
 use interop_core::describe::answer_process::AnswerOutput;
-use interop_core::{Arg, ComputeBackend, ComputeMemory, Error, Kernel, Link, LinkOptions, Result};
+use interop_core::{Arg, ComputeBackend, ComputeMemory, Error, Kernel, Link, LinkOptions, Policy, Profiles, Result};
 use std::io::{BufRead, stdin};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// Computes the frames of an isolated link, if this process is the child of one; returns `false` otherwise. Call it first
-/// in `main`, before the program opens anything, and return where it returns `true`.
+/// in `main`, before the program opens anything, and return where it returns `true`. The environment variable
+/// `PIXELFERRY_ISOLATED_CHILD` makes a process such a child, which runs kernels from its standard input.
 ///
 /// # Errors
-/// Those with which the child ends; the program that started it has received them, too.
+/// [`Error::Unavailable`] where the program that started the child no longer reads or writes. That program receives
+/// all other errors.
 pub fn serve_child() -> Result<bool> {
     if std::env::var_os(IS_CHILD).is_none() {
         return Ok(false);
@@ -31,16 +33,15 @@ pub fn serve_child() -> Result<bool> {
             return Ok(true);
         }
         let request = serde_json::from_str(&line).map_err(silent)?;
-        let is_opening = worker.is_none();
         let answer = match answered(&mut worker, request, &mut input) {
             Ok(None) => continue,
             Ok(Some(answer)) => answer,
-            Err(error) if is_opening => Answer::Unable { reason: error.to_string() },
-            Err(error) => Answer::Failed { reason: error.to_string() },
+            Err(error) if worker.is_none() => Answer::Unable(error.to_string()),
+            Err(error) => Answer::Failed(error.to_string()),
         };
         let text = serde_json::to_string(&answer).map_err(silent)?;
         output.send(&text).map_err(silent)?;
-        if let Answer::Unable { .. } | Answer::Failed { .. } = answer {
+        if let Answer::Unable(_) | Answer::PassedOver | Answer::Failed(_) = answer {
             return Ok(true);
         }
     }
@@ -61,36 +62,37 @@ struct Worker {
 }
 
 fn answered(worker: &mut Option<Worker>, request: Request, input: &mut impl BufRead) -> Result<Option<Answer>> {
-    let worker = match (worker, request) {
+    let answer = match (worker, request) {
         (worker @ None, Request::Open(work)) => {
-            let opened = worker.insert(Worker::open(&work)?);
-            let device = opened.backend.device();
-            return Ok(Some(Answer::Ready { device: device.to_string() }));
+            let Some(opened) = Worker::open(&work)? else { return Ok(Some(Answer::PassedOver)) };
+            let opened = worker.insert(opened);
+            Some(Answer::Ready(opened.backend.device().to_string()))
         }
         (Some(worker), Request::Write { memory, offset, bytes }) => {
             let mut content = vec![0; bytes];
             input.read_exact(&mut content).map_err(silent)?;
             let memory = worker.memory.get_mut(memory).ok_or_else(|| silent("unknown memory"))?;
-            memory.write(offset, &content)?;
-            return Ok(None);
+            memory.write(offset, &content).map(|()| None)?
         }
         (Some(worker), Request::Resize(surface)) => {
-            worker.link.resize(surface)?;
-            return Ok(None);
+            // The link keeps its surface, whose frames continue.
+            let refused = worker.link.resize(surface).err();
+            refused.map(|error| Answer::Refused(*worker.link.desc(), error.to_string()))
         }
-        (Some(worker), Request::Launch(arguments)) => worker.launch(&arguments)?,
+        (Some(worker), Request::Launch(arguments)) => worker.launch(&arguments).map(|()| None)?,
         (_, request) => return Err(silent(format!("unexpected request: {request:?}"))),
     };
-    Ok(Some(worker))
+    Ok(answer)
 }
 
 impl Worker {
-    fn open(work: &Work) -> Result<Self> {
+    /// Returns `None` for a device that is passed over.
+    fn open(work: &Work) -> Result<Option<Self>> {
         let (choice, sources) = (BackendChoice::parse(&work.backend)?, work.sources());
         let backend = open_backend(choice, &sources)?;
         let row = BACKENDS.iter().find(|row| row.named.choice == choice);
         if work.is_strict && row.is_some_and(|row| !(row.suits_auto)(backend.device(), &sources)) {
-            return Err(Error::unsupported(backend.device(), "the automatic choice takes it last"));
+            return Ok(None);
         }
         let kernels = sources.iter().map(|source| backend.build(source)).collect::<Result<_>>()?;
         let mut memory = Vec::new();
@@ -102,11 +104,12 @@ impl Worker {
             }
         }
         let stream = publish(&work.stream, backend.as_ref(), StreamOptions::default())?;
-        let link = Link::open(Arc::clone(&backend), stream.clone(), work.surface, LinkOptions::default())?;
-        Ok(Self { link, stream, backend, kernels, memory })
+        let policy = if work.remembers { Policy::default() } else { Policy::default().with_profiles(Profiles::Off) };
+        let link = Link::open(Arc::clone(&backend), stream.clone(), work.surface, LinkOptions::new(policy))?;
+        Ok(Some(Self { link, stream, backend, kernels, memory }))
     }
 
-    fn launch(&mut self, arguments: &[Vec<ArgumentWork>]) -> Result<Answer> {
+    fn launch(&mut self, arguments: &[Vec<ArgumentWork>]) -> Result<()> {
         let Self { link, stream, kernels, memory, .. } = self;
         link.frame(|frame| {
             let mut memory = memory.iter();
@@ -119,7 +122,6 @@ impl Worker {
             Ok(())
         })?;
         link.flush()?;
-        let frame = stream.publish(&link.shown()?)?.number;
-        Ok(Answer::Published { frame })
+        stream.publish(&link.shown()?).map(drop)
     }
 }

@@ -3,17 +3,21 @@
 use super::message::{Answer, ArgumentWork, Request, Work};
 use crate::stream::Subscriber;
 use interop_core::describe::answer_process::AnswerProcess;
-use interop_core::{Error, Result};
-use std::collections::VecDeque;
+use interop_core::describe::threads;
+use interop_core::{ComputeBackend, Error, Result};
 use std::fmt;
+use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The environment variable that makes a process the child of an isolated link.
 pub(super) const IS_CHILD: &str = "PIXELFERRY_ISOLATED_CHILD";
 /// Time limit for opening a driver and building kernels.
 const OPENING: Duration = Duration::from_secs(60);
+/// Most bytes that wait for the child to take them.
+const MOST_QUEUED: usize = 64 << 20;
 
 /// How the child of an isolated link is started and judged.
 ///
@@ -35,13 +39,16 @@ interop_core::debug_as!(Isolation, |this| limit = &this.limit);
 impl Default for Isolation {
     /// This program again, and 2 s for a frame.
     fn default() -> Self {
-        let command = Arc::new(|| std::env::current_exe().map(Command::new));
+        // This file, even if another version has been installed since.
+        let command = Arc::new(|| Ok(Command::new("/proc/self/exe")));
         Self { limit: Duration::from_secs(2), command }
     }
 }
 
 impl Isolation {
-    /// Sets how long a frame may take from its launch. A child that takes longer hangs, and is killed.
+    /// Sets how long a frame may take from its launch. A child that takes longer hangs, and is killed. The time in which
+    /// the program does not call [`super::IsolatedLink::update`], or in which both processes are stopped, counts only in
+    /// part.
     #[must_use]
     pub const fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
@@ -62,14 +69,21 @@ pub(super) struct WorkerProcess {
     stream: String,
     /// `None` until the child is ready.
     pub subscriber: Option<Subscriber>,
-    begun: Instant,
-    /// Number and time of the launches whose frames have not come, the oldest first.
-    under_way: VecDeque<(u64, Instant)>,
+    /// Time of the first frame.
+    pub first: Option<Instant>,
+    /// Number of launches, and of those whose frames have come.
     launches: u64,
+    arrived: u64,
+    /// How long the child has been awaited, as far as that was observed, and the last observation.
+    awaited: Duration,
+    observed: Instant,
+    queued: usize,
 }
 
 /// Why a child is replaced.
 pub(super) enum ChildEnd {
+    /// The automatic choice takes its device last.
+    PassedOver,
     /// It cannot do the work with this backend.
     Unable(String),
     /// It crashed, hangs, or reported an error.
@@ -86,18 +100,15 @@ impl WorkerProcess {
             Error::unavailable("the child of an isolated link", error, "Check the limits of processes and memory.")
         };
         let mut command = (isolation.command)().map_err(|error| failed(&error))?;
-        command.env(IS_CHILD, "1");
+        // A signal of the terminal is for the program, which may live on.
+        command.env(IS_CHILD, "1").process_group(0);
         let process = AnswerProcess::start(command).map_err(|error| failed(&error))?;
-        let stream = work.stream.clone();
-        let (subscriber, under_way, launches) = (None, VecDeque::new(), 0);
-        let started = Self { process, stream, subscriber, begun: Instant::now(), under_way, launches };
+        let (stream, observed) = (work.stream.clone(), Instant::now());
+        let (subscriber, first, awaited) = (None, None, Duration::ZERO);
+        let started =
+            Self { process, stream, subscriber, first, launches: 0, arrived: 0, awaited, observed, queued: 0 };
         started.request(&Request::Open(work))?;
         Ok(started)
-    }
-
-    /// Returns the time since the child was started.
-    pub fn age(&self) -> Duration {
-        self.begun.elapsed()
     }
 
     /// Sends a request, without waiting for the child to read it.
@@ -111,56 +122,96 @@ impl WorkerProcess {
         Ok(())
     }
 
+    /// True where the child takes what is sent.
+    pub fn takes_bytes(&self) -> bool {
+        self.subscriber.is_some() && self.process.queued() < MOST_QUEUED
+    }
+
     /// Launches the kernels for another frame.
     ///
     /// # Errors
     /// As [`WorkerProcess::request`].
     pub fn launch(&mut self, arguments: Vec<Vec<ArgumentWork>>) -> Result<()> {
         self.request(&Request::Launch(arguments))?;
+        if self.under_way() == 0 {
+            (self.awaited, self.observed) = (Duration::ZERO, Instant::now());
+        }
         self.launches += 1;
-        self.under_way.push_back((self.launches, Instant::now()));
         Ok(())
     }
 
     /// Number of launches whose frames have not come.
     pub fn under_way(&self) -> usize {
-        self.under_way.len()
+        (self.launches - self.arrived) as usize
     }
 
     /// Notes that the frame with this number, and all before it, have come.
     pub fn arrived(&mut self, frame: u64) {
-        self.under_way.retain(|(launch, _)| *launch > frame);
+        self.first.get_or_insert_with(Instant::now);
+        // The numbers are the child's.
+        (self.arrived, self.awaited) = (frame.clamp(self.arrived, self.launches), Duration::ZERO);
     }
 
-    /// Handles one answer, if it arrives within `limit`. Returns the device's name when it is ready.
+    /// Handles an answer, if one arrives within `limit`. `threads` read frames, so that no further driver is opened in
+    /// this process.
     ///
     /// # Errors
     /// Why the child must be replaced.
-    pub fn poll(&mut self, isolation: &Isolation, limit: Duration) -> Result<Option<String>, ChildEnd> {
-        let lost = |reason: String| ChildEnd::Lost(reason);
-        let answer = self.process.answer(limit).map_err(|how| lost(format!("the child ended with {how}")))?;
-        let Some(answer) = answer else {
-            let (begun, limit) = match (&self.subscriber, self.under_way.front()) {
-                (None, _) => (self.begun, OPENING),
-                (_, Some((_, oldest))) => (*oldest, isolation.limit),
-                _ => return Ok(None),
-            };
-            let is_late = begun.elapsed() > limit;
-            return if is_late { Err(lost(format!("the child gave no frame within {limit:?}"))) } else { Ok(None) };
-        };
-        match serde_json::from_str(&answer).map_err(|error| lost(error.to_string()))? {
-            Answer::Ready { device } => {
-                // The host reads frames, so no further driver is opened here.
-                let threads: Arc<dyn interop_core::ComputeBackend> =
-                    Arc::new(cpu_fallback::CpuBackend::new().map_err(|error| lost(error.to_string()))?);
-                let subscriber = Subscriber::open(&self.stream, &threads).map_err(|error| lost(error.to_string()))?;
-                self.subscriber = Some(subscriber);
-                return Ok(Some(device));
+    pub fn poll(
+        &mut self,
+        (isolation, threads): (&Isolation, &Arc<dyn ComputeBackend>),
+        limit: Duration,
+    ) -> Result<Option<Answer>, ChildEnd> {
+        let answer = self.process.answer(limit).map_err(|how| ChildEnd::Lost(format!("the child {how}")))?;
+        let Some(answer) = answer else { return self.check_hang(isolation).map(|()| None) };
+        match serde_json::from_str(&answer)
+            .map_err(|error| ChildEnd::Lost(format!("the child's answer is invalid: {error}")))?
+        {
+            Answer::PassedOver => Err(ChildEnd::PassedOver),
+            Answer::Unable(reason) => Err(ChildEnd::Unable(reason)),
+            Answer::Failed(reason) => Err(ChildEnd::Lost(reason)),
+            answer => {
+                if let Answer::Ready(_) = answer {
+                    let opened =
+                        Subscriber::open(&self.stream, threads).map_err(|error| ChildEnd::Lost(error.to_string()));
+                    self.subscriber = Some(opened?);
+                }
+                Ok(Some(answer))
             }
-            Answer::Published { frame } => self.arrived(frame),
-            Answer::Unable { reason } => return Err(ChildEnd::Unable(reason)),
-            Answer::Failed { reason } => return Err(lost(reason)),
         }
-        Ok(None)
+    }
+
+    fn check_hang(&mut self, isolation: &Isolation) -> Result<(), ChildEnd> {
+        let is_opening = self.subscriber.is_none();
+        let limit = if is_opening { OPENING } else { isolation.limit };
+        let (now, queued) = (Instant::now(), self.process.queued());
+        if queued < self.queued || !is_opening && self.under_way() == 0 {
+            // It takes memory that the program wrote, or has nothing to do.
+            self.awaited = Duration::ZERO;
+        } else {
+            // Longer pauses are the program's, or those of a debugger.
+            self.awaited += (now - self.observed).min(limit / 4);
+        }
+        (self.observed, self.queued) = (now, queued);
+        if self.awaited <= limit {
+            return Ok(());
+        }
+        let what = if is_opening { "did not open its driver" } else { "gave no frame" };
+        let how = self.process.end(true);
+        Err(ChildEnd::Lost(format!("the child {what} within {limit:?}, and {how}")))
+    }
+
+    /// Ends the child beside the program: the system may take long to end a process that a driver holds.
+    pub fn retire(self, threads: &Arc<dyn ComputeBackend>) -> Option<JoinHandle<()>> {
+        let Self { mut process, stream, subscriber, .. } = self;
+        drop(subscriber);
+        let _ = process.end(true);
+        let threads = Arc::clone(threads);
+        let end = move || {
+            drop(process);
+            // Nobody publishes there any more, which removes the stream's socket.
+            let _ = Subscriber::open(&stream, &threads);
+        };
+        threads::spawn("retire", end).ok()
     }
 }

@@ -275,18 +275,31 @@ impl StreamFrame<'_> {
     /// # Errors
     /// Those of [`ComputeMemory::read`].
     pub fn read(&mut self) -> Result<Vec<u8>> {
-        let view = self.view();
-        let span = view.span();
-        let mut bytes = vec![0; view.payload_len()];
-        self.memory.map_read(span.clone(), &mut |seen| {
-            let mut to = 0;
-            for (_, row) in rows(&view) {
-                let row = row.start - span.start..row.end - span.start;
-                bytes[to..to + row.len()].copy_from_slice(&seen[row.clone()]);
-                to += row.len();
-            }
+        let mut bytes = Vec::new();
+        self.read_with(|rows| {
+            bytes = rows.to_vec();
             Ok(())
         })?;
         Ok(bytes)
+    }
+
+    /// Calls `take` with the frame as tight rows, top row first; where the host can address such memory, without a copy.
+    ///
+    /// # Errors
+    /// Those of [`ComputeMemory::map_read`], and that of `take`.
+    pub fn read_with(&mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let view = self.view();
+        let (span, payload) = (view.span(), view.payload_len());
+        let is_tight = span.len() == payload && !matches!(view, View::Image(image) if image.row_pitch < 0);
+        self.memory.map_read(span.clone(), &mut |seen| {
+            if is_tight {
+                return take(seen);
+            }
+            let mut bytes = Vec::with_capacity(payload);
+            for (_, row) in rows(&view) {
+                bytes.extend_from_slice(&seen[row.start - span.start..row.end - span.start]);
+            }
+            take(&bytes)
+        })
     }
 }

@@ -21,15 +21,11 @@ pub struct ShaderBackend<D: ShaderDevice> {
     patterns: [OnceLock<ShaderKernel<D>>; PatternEntry::COUNT],
     /// A kernel that stores one colour in the manner of programs' kernels.
     flat: OnceLock<ShaderKernel<D>>,
-    audits: AuditKernels,
+    /// The kernels of audits.
+    pub audits: AuditKernels,
 }
 
 impl<D: ShaderDevice> ShaderBackend<D> {
-    /// Returns the kernels of audits.
-    pub const fn audit_kernels(&self) -> &AuditKernels {
-        &self.audits
-    }
-
     /// Creates a backend on a device.
     ///
     /// # Errors
@@ -202,7 +198,7 @@ macro_rules! shader_backend {
                     self.0.copy(from, to, range)
                 }
                 fn audit_kernels(&self) -> Option<&AuditKernels> {
-                    Some(self.0.audit_kernels())
+                    Some(&self.0.audits)
                 }
                 fn finish(&self) -> Result<()> {
                     self.0.device().finish()
