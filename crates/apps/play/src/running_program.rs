@@ -10,6 +10,7 @@ use crate::program::Program;
 use lazy_regex::regex::Captures;
 use lazy_regex::{Lazy, Regex, lazy_regex};
 use pixelferry::{Arg, Error, Extent, Kernel, PixelFormat, Target};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -24,15 +25,11 @@ pub struct RunningProgram {
     pub driver: Driver,
     passes: Vec<Rc<PassProgram>>,
     pub size: Extent,
-    buffers: Vec<Option<Buffer>>,
-    pictures: Vec<Picture>,
-}
-
-/// A buffer: the previous output of its pass, and room for the next.
-struct Buffer {
-    newest: Image,
-    /// `None` only while the pass runs.
-    next: Option<Image>,
+    /// Newest outputs of the passes that write buffers, by the buffer's index.
+    buffers: BTreeMap<usize, Image>,
+    /// Room for their next outputs; an image is missing only while its pass runs.
+    spares: BTreeMap<usize, Image>,
+    pub pictures: Vec<Picture>,
 }
 
 impl RunningProgram {
@@ -47,14 +44,11 @@ impl RunningProgram {
         vouched: TextVoucher,
         streams: &mut Streams,
     ) -> Result<Self, PlayError> {
-        let mut passes: Vec<Rc<PassProgram>> = Vec::new();
+        let mut passes = Vec::new();
         let key = |pass: &Pass| (pass.text.clone(), pass.fragment.vertex.clone(), pass.channels.clone());
-        for (at, pass) in program.passes.iter().enumerate() {
-            let before = at.checked_sub(1).filter(|before| key(&program.passes[*before]) == key(pass));
-            passes.push(match before.and(passes.last()) {
-                Some(same) => Rc::clone(same),
-                None => Rc::new(driver.build(pass, vouched)?),
-            });
+        for same in program.passes.chunk_by(|one, next| key(one) == key(next)) {
+            let built = Rc::new(driver.build(&same[0], vouched)?);
+            passes.extend(same.iter().map(|_| Rc::clone(&built)));
         }
         let mut pictures: Vec<Picture> = Vec::new();
         for (number, channel) in program.passes.iter().flat_map(|pass| (0..).zip(&pass.channels)) {
@@ -63,27 +57,28 @@ impl RunningProgram {
                 pictures.extend(Picture::open(channel, number, driver, streams)?);
             }
         }
-        Ok(Self { program, driver: driver.clone(), passes, size, buffers: Vec::new(), pictures })
+        let (driver, buffers, spares) = (driver.clone(), BTreeMap::new(), BTreeMap::new());
+        Ok(Self { program, driver, passes, size, buffers, spares, pictures })
     }
 
     /// Sets the size of the picture and clears the buffers.
     pub fn resize(&mut self, size: Extent) {
         self.size = size;
         self.buffers.clear();
+        self.spares.clear();
     }
 
     /// Takes over the buffers' content from another program with the same buffers. Returns true if it did, or if there
     /// are no buffers.
     pub fn inherit(&mut self, from: Option<Self>) -> bool {
-        let has = |running: &Self| {
-            let of = |buffer: &Buffer| (buffer.newest.size, buffer.newest.is_float);
-            running.buffers.iter().map(|buffer| buffer.as_ref().map(of)).collect::<Vec<_>>()
+        let has = |running: &Self| -> Vec<_> {
+            running.buffers.iter().map(|(at, image)| (*at, image.size, image.is_float)).collect()
         };
-        match from.filter(|from| has(from) == has(self) && from.size == self.size) {
-            Some(from) => self.buffers = from.buffers,
-            None => return self.buffers.is_empty(),
+        if let Some(from) = from.filter(|from| has(from) == has(self) && from.size == self.size) {
+            (self.buffers, self.spares) = (from.buffers, from.spares);
+            return true;
         }
-        true
+        self.buffers.is_empty()
     }
 
     /// Returns the size of the first image that a filter in ISF reads, which its picture has.
@@ -141,17 +136,17 @@ impl RunningProgram {
         }
         for place in 0..self.program.passes.len() {
             let Some(at) = self.program.passes[place].buffer else { continue };
-            let Some(mut next) = self.buffers[at].as_mut().and_then(|buffer| buffer.next.take()) else { continue };
+            let Some(mut next) = self.spares.remove(&at) else { continue };
             let computed = self.compute_buffer(place, &mut next, now);
-            let Some(buffer) = &mut self.buffers[at] else { continue };
+            let Some(newest) = self.buffers.get_mut(&at) else { continue };
             if computed.is_ok() {
-                std::mem::swap(&mut buffer.newest, &mut next);
+                std::mem::swap(newest, &mut next);
             }
-            buffer.next = Some(next);
+            self.spares.insert(at, next);
             let mut read = self.program.passes.iter().flat_map(|pass| &pass.channels).flatten();
             let is_copied = |channel: &&Channel| channel.sampling.needs_copy() && channel.source == Source::Buffer(at);
             if let Some(channel) = read.find(is_copied) {
-                buffer.newest.make_copy(channel.sampling)?;
+                newest.make_copy(channel.sampling)?;
             }
             computed?;
         }
@@ -163,12 +158,11 @@ impl RunningProgram {
         let pass = &self.program.passes[place];
         let Some(at) = pass.buffer else { return Ok(()) };
         let size = pass_size(pass, self.size, &self.program.sliders, sliders);
-        if self.buffers.len() <= at {
-            self.buffers.resize_with(at + 1, || None);
-        }
-        if !self.buffers[at].as_ref().is_some_and(|buffer| buffer.newest.size == size) {
+        if self.buffers.get(&at).is_none_or(|newest| newest.size != size) {
             let image = || self.driver.image(size, pass.fragment.is_float);
-            self.buffers[at] = Some(Buffer { newest: image()?, next: Some(image()?) });
+            let (newest, spare) = (image()?, image()?);
+            self.buffers.insert(at, newest);
+            self.spares.insert(at, spare);
         }
         Ok(())
     }
@@ -254,7 +248,7 @@ impl RunningProgram {
 
     fn picture(&self, channel: &Channel) -> Option<&Image> {
         if let Source::Buffer(of) = channel.source {
-            return Some(&self.buffers.get(of)?.as_ref()?.newest);
+            return self.buffers.get(&of);
         }
         Some(&self.pictures.iter().find(|picture| picture.channel == *channel)?.image)
     }
