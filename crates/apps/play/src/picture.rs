@@ -8,6 +8,7 @@ use crate::stream::{Stream, Texels};
 use pixelferry::Extent;
 use pixelferry_media::film::{Frame, Source as Video};
 use pixelferry_view::decode_picture;
+use std::collections::HashMap;
 use std::error::Error;
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -40,16 +41,15 @@ enum Motion {
 
 /// Streams that programs read. A stream that the previous program read continues with its last frame.
 #[derive(Default)]
-pub struct Streams(Vec<Weak<Stream>>);
+pub struct Streams(HashMap<String, Weak<Stream>>);
 
 impl Streams {
     fn open(&mut self, name: &str) -> Result<Rc<Stream>, String> {
-        self.0.retain(|known| known.strong_count() > 0);
-        if let Some(known) = self.0.iter().filter_map(Weak::upgrade).find(|known| known.name() == name) {
+        if let Some(known) = self.0.get(name).and_then(Weak::upgrade) {
             return Ok(known);
         }
         let stream = Rc::new(Stream::open(name, fits)?);
-        self.0.push(Rc::downgrade(&stream));
+        self.0.insert(name.to_owned(), Rc::downgrade(&stream));
         Ok(stream)
     }
 }
@@ -95,12 +95,7 @@ impl Picture {
     /// [`PlayError::Channel`] for a damaged video, and errors of the driver.
     pub fn go_to(&mut self, time: f32, driver: &Driver) -> Result<(), PlayError> {
         let Motion::Film(film) = &mut self.motion else { return self.follow(driver) };
-        // A video may change its size.
-        let frame = film.go_to(time).and_then(|frame| {
-            frame.as_ref().map_or(Ok(()), |frame| fits(frame.extent()))?;
-            Ok(frame)
-        });
-        match frame.map_err(|reason| failed(&self.channel, self.number, &reason))? {
+        match film.go_to(time).map_err(|reason| failed(&self.channel, self.number, &reason))? {
             Some(frame) => self.fill(driver, frame.extent(), &frame.rgba()),
             None => Ok(()),
         }
@@ -110,7 +105,7 @@ impl Picture {
     fn follow(&mut self, driver: &Driver) -> Result<(), PlayError> {
         let Motion::Stream(stream, seen) = &mut self.motion else { return Ok(()) };
         let is_new = |frame: &Rc<Texels>| seen.as_ref().is_none_or(|seen| !Rc::ptr_eq(seen, frame));
-        let Some(frame) = stream.look().filter(is_new) else { return Ok(()) };
+        let Some(frame) = stream.look().0.filter(is_new) else { return Ok(()) };
         *seen = Some(Rc::clone(&frame));
         self.fill(driver, frame.size, bytemuck::cast_slice(&frame.pixels))
     }
@@ -124,9 +119,12 @@ impl Picture {
         stream.wait(limit).map_err(|reason| failed(&self.channel, self.number, &reason))
     }
 
-    /// Returns the stream, if the source is one.
-    pub fn stream(&self) -> Option<&Stream> {
-        if let Motion::Stream(stream, _) = &self.motion { Some(stream) } else { None }
+    /// Returns name and message of a stream. The message is empty while frames arrive.
+    pub fn stream(&self) -> Option<(String, String)> {
+        match (&self.channel.source, &self.motion) {
+            (Source::Stream(name), Motion::Stream(stream, _)) => Some((name.clone(), stream.look().1)),
+            _ => None,
+        }
     }
 }
 
@@ -175,16 +173,16 @@ impl Reel {
         }
         let mut newest = None;
         while self.read <= wanted {
-            newest = match self.video.next_frame()? {
-                Some(frame) => Some(frame),
-                // It begins again, unless it turned out to have no frames.
-                None => {
-                    self.video = Video::video(&self.file)?;
-                    Some(self.video.next_frame()?.ok_or("the video has no more frames")?)
-                }
-            };
+            newest = self.video.next_frame()?;
+            // It begins again, unless it turned out to have no frames.
+            if newest.is_none() {
+                self.video = Video::video(&self.file)?;
+                newest = Some(self.video.next_frame()?.ok_or("the video has no more frames")?);
+            }
             self.read += 1;
         }
+        // A video may change its size.
+        newest.as_ref().map_or(Ok(()), |frame| fits(frame.extent()))?;
         Ok(newest)
     }
 }

@@ -3,8 +3,8 @@
 use crate::dialect::backend_for;
 use crate::error::{Fault, PlayError};
 use crate::input::{Clock, Moment, Slider, SliderKind};
-use crate::pass::{TextVoucher, Wishes};
-use crate::picture::{Keyboard, Streams};
+use crate::pass::{Source, TextVoucher, Wishes};
+use crate::picture::{Keyboard, Picture, Streams};
 use crate::program::Program;
 use crate::running_program::RunningProgram;
 use crate::screen::Screen;
@@ -118,8 +118,8 @@ impl Player {
         let chosen = (options.file.as_path(), options.wishes.backend);
         let screen = Screen::open(chosen, options.size, options.display, shown_by)?;
         let files = Program::beside(&options.file)?;
-        let clock = Clock::new(options.step);
         let mut player = Self {
+            clock: Clock::new(options.step),
             size: options.size,
             options,
             screen,
@@ -136,30 +136,24 @@ impl Player {
             last: None,
             is_drawn: false,
             shown: None,
-            clock,
             mouse: [0.0; 4],
             keyboard: Keyboard::default(),
         };
-        player.read()?;
+        if let Err(error) = player.read() {
+            player.fail(error);
+        }
         Ok(player)
     }
 
-    /// Reads the files and starts their trial. Returns true if they have errors and are not tried.
-    fn read(&mut self) -> Result<bool, PlayError> {
+    /// Reads the files and starts their trial.
+    fn read(&mut self) -> Result<(), PlayError> {
         self.saved = Some(Instant::now());
-        let program = match Program::read(&self.options.file, &self.options.wishes) {
-            Ok(program) => program,
-            Err(error) => {
-                // A version on trial is outdated now.
-                self.trials.forget()?;
-                self.fail(error.into_faults(&self.options.file));
-                return Ok(true);
-            }
-        };
+        // A version on trial is outdated now, even if the new one is not tried.
+        self.trials.forget()?;
+        let program = Program::read(&self.options.file, &self.options.wishes)?;
         let sliders = self.values_of(&program);
-        let Extent { width, height } = self.size();
-        self.trials.request(&Request { program, sliders, moment: self.moment(), size: [width, height] })?;
-        Ok(false)
+        let Extent { width, height } = self.size;
+        self.trials.request(&Request { program, sliders, moment: self.moment(), size: [width, height] })
     }
 
     /// Returns slider values for a program: as the user moved them, else from the options, else the shader's.
@@ -174,15 +168,15 @@ impl Player {
         program.sliders.iter().map(value).collect()
     }
 
-    fn fail(&mut self, faults: Vec<Fault>) {
-        self.faults = faults;
+    fn fail(&mut self, error: PlayError) {
+        self.faults = error.into_faults(&self.options.file);
         self.saved = None;
     }
 
     /// Checks whether a file was saved or a trial is over. Returns true if the program or the errors have changed.
     pub fn look(&mut self) -> bool {
         self.looked().unwrap_or_else(|error| {
-            self.fail(error.into_faults(&self.options.file));
+            self.fail(error);
             true
         })
     }
@@ -205,18 +199,14 @@ impl Player {
             let before = std::mem::replace(&mut self.found, stamps(&self.files));
             // An editor may have truncated the file before writing it.
             let is_written = self.found.first().copied().flatten().is_some_and(|(_, len)| len > 0);
-            if before != self.found && is_written && self.read()? {
-                return Ok(true);
+            if before != self.found && is_written {
+                self.read()?;
             }
         }
-        match self.trials.outcome()? {
-            None => return Ok(false),
-            Some(Err(faults)) => self.fail(faults),
-            Some(Ok(program)) => {
-                let values = self.values_of(&program);
-                self.replace(program, values)?;
-            }
-        }
+        let Some(tried) = self.trials.outcome()? else { return Ok(false) };
+        let program = tried.map_err(PlayError::Faults)?;
+        let values = self.values_of(&program);
+        self.replace(program, values)?;
         Ok(true)
     }
 
@@ -313,9 +303,8 @@ impl Player {
     pub fn rewind(&mut self) {
         self.clock.rewind();
         self.shown = None;
-        let size = self.size();
         if let Some(running) = &mut self.running {
-            running.resize(size);
+            running.resize(self.size);
         }
     }
 
@@ -360,13 +349,17 @@ impl Player {
 
     /// Returns whether the shown program reads the keyboard.
     pub fn reads_keyboard(&self) -> bool {
-        self.running.as_ref().is_some_and(RunningProgram::reads_keyboard)
+        self.pictures().any(|picture| picture.channel.source == Source::Keyboard)
     }
 
     /// Returns the streams that the program reads, by name, each with the reason why there is no newer frame; the
     /// reason is empty while frames arrive.
     pub fn streams(&self) -> Vec<(String, String)> {
-        self.running.as_ref().map(RunningProgram::streams).unwrap_or_default()
+        self.pictures().filter_map(Picture::stream).collect()
+    }
+
+    fn pictures(&self) -> impl Iterator<Item = &Picture> {
+        self.running.iter().flat_map(|running| &running.pictures)
     }
 
     /// Sliders of the shown program, and their values.

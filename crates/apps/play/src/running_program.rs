@@ -97,17 +97,6 @@ impl RunningProgram {
         self.pictures.iter().try_for_each(|picture| picture.wait(left()))
     }
 
-    /// Returns the streams that channels read, each with a message, which is empty while frames arrive.
-    pub fn streams(&self) -> Vec<(String, String)> {
-        let streams = self.pictures.iter().filter_map(Picture::stream);
-        streams.map(|stream| (stream.name().to_owned(), stream.said())).collect()
-    }
-
-    /// Returns whether a channel reads the keyboard.
-    pub fn reads_keyboard(&self) -> bool {
-        self.pictures.iter().any(|picture| picture.channel.source == Source::Keyboard)
-    }
-
     /// Shows the keys to the channels that read them.
     ///
     /// # Errors

@@ -33,15 +33,10 @@ impl Stream {
         Ok(Self { tap, newest: RefCell::default() })
     }
 
-    /// Name of the stream.
-    pub fn name(&self) -> &str {
-        self.tap.name()
-    }
-
-    /// Takes a new frame or message without waiting, and returns the newest frame.
-    pub fn look(&self) -> Option<Rc<Texels>> {
+    /// Takes a new frame or message without waiting, and returns the newest ones.
+    pub fn look(&self) -> (Option<Rc<Texels>>, String) {
         self.put(self.tap.take());
-        self.newest.borrow().0.clone()
+        self.newest.borrow().clone()
     }
 
     /// Waits up to `limit` for the first frame.
@@ -52,12 +47,8 @@ impl Stream {
         if self.newest.borrow().0.is_none() {
             self.put(StreamNews { frame: Some(self.tap.first(limit)), said: None });
         }
-        self.newest.borrow().0.as_ref().map(|_| ()).ok_or_else(|| self.said())
-    }
-
-    /// Message about the stream; empty while frames arrive.
-    pub fn said(&self) -> String {
-        self.newest.borrow().1.clone()
+        let (frame, said) = self.newest.borrow().clone();
+        frame.map(drop).ok_or(said)
     }
 
     fn put(&self, StreamNews { frame, said }: StreamNews<Texels>) {
