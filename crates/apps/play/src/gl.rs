@@ -44,6 +44,8 @@ pub struct SamplerState {
 /// A texture of four bytes or floats per pixel, bottom row first. Shaders can draw into it.
 pub struct Texture {
     pub gl: Gl,
+    /// The pixels of `target`; it is dropped before them.
+    pub surface: Surface,
     target: Box<OffscreenTarget>,
     /// A copy with another shape or with smaller levels, once it was needed.
     copy: Option<OwnedObject<glow::Texture>>,
@@ -55,20 +57,12 @@ impl Texture {
         Ok(self.target.read_pixels()?)
     }
 
-    /// Returns the texture as a surface, which must be dropped before the texture.
-    pub fn surface(&self) -> Result<Surface, PlayError> {
-        let (width, height) = self.target.size();
-        let named = EngineTexture::new(self.target.texture().0.get(), Extent::new(width, height));
-        // SAFETY: the texture belongs to this crate alone, and the caller drops the surface first.
-        Ok(unsafe { self.gl.0.engine_image(named, self.target.format()) }?)
-    }
-
     /// Replaces all pixels, bottom row first.
-    pub fn fill(&self, pixels: &[u8]) -> Result<(), PlayError> {
+    pub fn fill(&mut self, pixels: &[u8]) -> Result<(), PlayError> {
         let (width, height) = self.target.size();
         let view = ImageView::packed(Extent::new(width, height), self.target.format(), 1, 0, false)?;
-        let mut surface = self.surface()?;
-        Ok(surface.upload(&SurfacePart::full(surface.desc()), pixels, &View::Image(view))?)
+        let whole = SurfacePart::full(self.surface.desc());
+        Ok(self.surface.upload(&whole, pixels, &View::Image(view))?)
     }
 
     /// Copies the pixels to a texture of this shape with smaller levels, from which shaders read them.
@@ -185,7 +179,10 @@ impl Gl {
     pub fn texture(&self, size: Extent, is_float: bool) -> Result<Texture, PlayError> {
         let format = if is_float { PixelFormat::Rgba32F } else { PixelFormat::Rgba8 };
         let target = Box::new(self.0.create_offscreen_target_of(size.width, size.height, format)?);
-        Ok(Texture { gl: self.clone(), target, copy: None })
+        let named = EngineTexture::new(target.texture().0.get(), size);
+        // SAFETY: the texture belongs to this crate alone, and its surface is dropped before it.
+        let surface = unsafe { self.0.engine_image(named, format) }?;
+        Ok(Texture { gl: self.clone(), surface, target, copy: None })
     }
 
     /// Compiles and links a program, whose stages are given by their whole texts. `has_corners` says that the vertex

@@ -19,13 +19,8 @@ use std::rc::Rc;
 pub enum Screen {
     /// Kernels write frames of a link.
     Kernels(Box<Link>),
-    /// Fragment shaders draw into a texture of the display's context. Its surface is dropped before it.
-    Fragments(Box<(Surface, Texture)>),
-}
-
-fn canvas(gl: &Gl, size: Extent) -> Result<Box<(Surface, Texture)>, PlayError> {
-    let texture = gl.texture(size, false)?;
-    Ok(Box::new((texture.surface()?, texture)))
+    /// Fragment shaders draw into a texture of the display's context.
+    Fragments(Box<Texture>),
 }
 
 impl Screen {
@@ -47,28 +42,27 @@ impl Screen {
                     open_headless(choice).map_err(no_gl)?.gl().cloned().ok_or_else(other)?
                 }
             };
-            return Ok(Self::Fragments(canvas(&Gl(gl), size)?));
+            return Ok(Self::Fragments(Box::new(Gl(gl).texture(size, false)?)));
         }
         let builder = LinkBuilder::new(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8));
-        let builder = builder.backend(backend_for(file, backend)?);
-        let builder = match shown_by {
-            Some(display) => builder.shown_by(display),
-            None => builder.display(display),
-        };
+        let mut builder = builder.backend(backend_for(file, backend)?).display(display);
+        if let Some(display) = shown_by {
+            builder = builder.shown_by(display);
+        }
         Ok(Self::Kernels(Box::new(builder.open()?.link)))
     }
 
     pub fn driver(&self) -> Driver {
         match self {
             Self::Kernels(link) => Driver::Kernels(link.backend().clone()),
-            Self::Fragments(canvas) => Driver::Fragments(canvas.1.gl.clone()),
+            Self::Fragments(texture) => Driver::Fragments(texture.gl.clone()),
         }
     }
 
     pub fn device(&self) -> &DeviceIdentity {
         match self {
             Self::Kernels(link) => link.backend().device(),
-            Self::Fragments(canvas) => canvas.1.gl.0.device(),
+            Self::Fragments(texture) => texture.gl.0.device(),
         }
     }
 
@@ -80,14 +74,14 @@ impl Screen {
                 Ok(link
                     .frame(|next| running.compute_picture(now, |kernel, arguments| next.launch(kernel, arguments)))?)
             }
-            Self::Fragments(canvas) => running.draw_picture(&canvas.1, now),
+            Self::Fragments(texture) => running.draw_picture(texture, now),
         }
     }
 
     pub fn resize(&mut self, size: Extent) -> Result<(), PlayError> {
         match self {
             Self::Kernels(link) => link.resize(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8))?,
-            Self::Fragments(shown) => *shown = canvas(&shown.1.gl, size)?,
+            Self::Fragments(texture) => **texture = texture.gl.texture(size, false)?,
         }
         Ok(())
     }
@@ -95,14 +89,14 @@ impl Screen {
     pub fn shown(&self) -> Result<&Surface, PlayError> {
         match self {
             Self::Kernels(link) => Ok(link.shown()?.surface()),
-            Self::Fragments(canvas) => Ok(&canvas.0),
+            Self::Fragments(texture) => Ok(&texture.surface),
         }
     }
 
     pub fn read_back(&mut self) -> Result<Vec<u8>, PlayError> {
         match self {
             Self::Kernels(link) => Ok(link.read_back()?),
-            Self::Fragments(canvas) => canvas.1.read_pixels(),
+            Self::Fragments(texture) => texture.read_pixels(),
         }
     }
 }
