@@ -5,7 +5,7 @@ use crate::input::{Slider, SliderKind};
 use crate::pass::TextVoucher;
 use crate::player::{Player, PlayerOptions};
 use egui::{Align2, Area, ComboBox, Context, Frame, Id, Label, RawInput, Rect, RichText, TextWrapMode, Ui, vec2};
-use egui_winit::winit::event::{KeyEvent, MouseButton, WindowEvent};
+use egui_winit::winit::event::{MouseButton, WindowEvent};
 use pixelferry::api::gl::{Flow, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::{Display, DrawOptions, Extent, save_rgba8};
 use pixelferry_media::record::Recorder;
@@ -51,11 +51,10 @@ struct App {
 
 struct PlayWindow {
     player: Player,
-    /// Context of the panel.
-    context: Context,
     is_panel_shown: bool,
     /// `None` after painting has failed: there is no panel then.
     painter: Option<GlPainter>,
+    /// Input of the panel, with its context.
     input: egui_winit::State,
     /// Pointer position, and whether its button is down for the shader.
     pointer: [f32; 2],
@@ -156,8 +155,8 @@ impl PlayWindow {
     /// Computes the pointer's position in pixels from the bottom left, as Shadertoy counts.
     fn point(&mut self, size: Extent) {
         if self.is_down {
-            let [.., from_x, from_y] = self.player.mouse;
-            self.player.mouse = [self.pointer[0], size.height as f32 - self.pointer[1], from_x, from_y];
+            let [x, y] = self.pointer;
+            self.player.mouse[..2].copy_from_slice(&[x, size.height as f32 - y]);
             self.comes_again = true;
         }
     }
@@ -165,14 +164,12 @@ impl PlayWindow {
     fn press(&mut self, size: Extent) {
         self.is_down = true;
         self.point(size);
-        let [x, y, ..] = self.player.mouse;
-        self.player.mouse = [x, y, x, y];
+        self.player.mouse.copy_within(..2, 2);
     }
 
     fn release(&mut self) {
         self.is_down = false;
-        let [x, y, from_x, from_y] = self.player.mouse;
-        self.player.mouse = [x, y, -from_x.abs(), -from_y.abs()];
+        self.player.mouse[2..].iter_mut().for_each(|from| *from = -from.abs());
     }
 }
 
@@ -191,12 +188,11 @@ impl WindowApp for App {
             GlPainter::new(window.display()).inspect_err(|error| tell(&format!("cannot draw the panel: {error}"))).ok();
         let scale = window.window().scale_factor() as f32;
         let most = window.display().caps().max_image_side as usize;
-        let (own, screen) = (context.clone(), window.window().as_ref());
-        let input = egui_winit::State::new(own, egui::ViewportId::ROOT, screen, Some(scale), None, Some(most));
+        let screen = window.window().as_ref();
+        let input = egui_winit::State::new(context, egui::ViewportId::ROOT, screen, Some(scale), None, Some(most));
         tell(&format!("computed by {}", player.device()));
         self.shown = Some(PlayWindow {
             player,
-            context,
             is_panel_shown: true,
             painter,
             input,
@@ -221,23 +217,20 @@ impl WindowApp for App {
         let Some(shown) = &mut self.shown else { return };
         // Frames follow each other anyway, so no extra redraw is needed.
         let _ = shown.input.on_window_event(window.window(), event);
+        let context = shown.input.egui_ctx().clone();
         match event {
             WindowEvent::CursorMoved { position, .. } => {
                 shown.pointer = [position.x as f32, position.y as f32];
                 shown.point(window.size());
             }
             WindowEvent::MouseInput { state, button: MouseButton::Left, .. } => match state.is_pressed() {
-                true if !shown.context.wants_pointer_input() && !shown.context.is_pointer_over_area() => {
-                    shown.press(window.size())
-                }
+                true if !context.wants_pointer_input() && !context.is_pointer_over_area() => shown.press(window.size()),
                 false if shown.is_down => shown.release(),
                 _ => {}
             },
-            WindowEvent::KeyboardInput { event: KeyEvent { logical_key, state, .. }, .. }
-                if !shown.context.wants_keyboard_input() =>
-            {
-                let (key, is_down) = (pixelferry_view::name_of(logical_key), state.is_pressed());
-                let has_ctrl = shown.context.input(|input| input.modifiers.ctrl);
+            WindowEvent::KeyboardInput { event, .. } if !context.wants_keyboard_input() => {
+                let (key, is_down) = (pixelferry_view::name_of(&event.logical_key), event.state.is_pressed());
+                let has_ctrl = context.input(|input| input.modifiers.ctrl);
                 if shown.player.reads_keyboard() && !(is_down && has_ctrl) {
                     shown.player.keyboard.press(&key, is_down);
                 } else if let (Some(action), true) = (action(&key), is_down) {
@@ -270,28 +263,24 @@ impl WindowApp for App {
             shown.player.again();
         }
         // As in Shadertoy, this is positive only in the first frame of a press.
-        let [x, y, from_x, from_y] = shown.player.mouse;
-        shown.player.mouse = [x, y, from_x, -from_y.abs()];
+        shown.player.mouse[3] = -shown.player.mouse[3].abs();
         let (line, said, size) = (shown.line(), shown.listen(), window.size());
         let faults = shown.player.faults().to_vec();
         let before: Vec<f32> = shown.player.sliders().1.to_vec();
         let (input, is_shown) = (shown.input.take_egui_input(window.window()), shown.is_panel_shown);
-        let (painted, platform) =
-            panel(&shown.context, input, is_shown, (&line, &said), shown.player.sliders(), &faults);
+        let context = shown.input.egui_ctx();
+        let (painted, platform) = panel(context, input, is_shown, (&line, &said), shown.player.sliders(), &faults);
         shown.input.handle_platform_output(window.window(), platform);
         // A moved slider must take effect during a pause, too.
         shown.comes_again |= halted && shown.player.sliders().1 != before;
         if shown.player.is_drawn {
             let surface = shown.player.shown()?;
             window.display().draw(surface, Viewport::full(size.width, size.height), DrawOptions::default())?;
+            if let Some(recorder) = self.recorder.as_mut().filter(|own| is_another || own.step().is_none()) {
+                recorder.frame(window.display(), size)?;
+            }
         } else {
             window.display().clear(BEHIND)?;
-        }
-        if let Some(recorder) = &mut self.recorder
-            && shown.player.is_drawn
-            && (is_another || recorder.step().is_none())
-        {
-            recorder.frame(window.display(), size)?;
         }
         if let Some(painter) = &mut shown.painter
             && let Err(error) = painter.paint(&painted, (size.width, size.height))
@@ -340,40 +329,40 @@ fn panel(
     (PanelMesh::of(context, output, Rect::NOTHING), platform)
 }
 
-fn frame() -> Frame {
-    Frame::new().fill(PANEL.gamma_multiply(0.85)).inner_margin(EDGE).corner_radius(4.0)
+/// Shows a box in a corner.
+fn show_box(context: &Context, corner: Area, contents: impl FnOnce(&mut Ui)) {
+    let frame = Frame::new().fill(PANEL.gamma_multiply(0.85)).inner_margin(EDGE).corner_radius(4.0);
+    corner.show(context, |ui| frame.show(ui, contents));
 }
 
 fn show_sliders(context: &Context, (line, said): (&str, &[String]), (sliders, values): (&[Slider], &mut [f32])) {
     let corner = Area::new(Id::new("sliders")).anchor(Align2::RIGHT_TOP, vec2(-EDGE, EDGE));
-    corner.show(context, |ui| {
-        frame().show(ui, |ui| {
-            ui.spacing_mut().slider_width = RAIL;
-            let line = RichText::new(line).color(DIM).monospace();
-            ui.add(Label::new(line).wrap_mode(TextWrapMode::Extend));
-            for said in said {
-                ui.label(RichText::new(said).color(DIM));
-            }
-            for (slider, value) in sliders.iter().zip(values.iter_mut()) {
-                ui.horizontal(|ui| {
-                    cell(ui, NAMES, RichText::new(&slider.name).color(TEXT));
-                    let [least, most] = slider.limits;
-                    match slider.kind {
-                        _ if !slider.menu.is_empty() => menu(ui, slider, value),
-                        SliderKind::Float => _ = ui.add(egui::Slider::new(value, least..=most)),
-                        SliderKind::Int => _ = ui.add(egui::Slider::new(value, least..=most).step_by(1.0)),
-                        // The shader sees it for one frame.
-                        SliderKind::Event => *value = f32::from(ui.button("now").clicked()).max(*value),
-                        SliderKind::Bool => {
-                            let mut is_on = *value != 0.0;
-                            if ui.checkbox(&mut is_on, "").changed() {
-                                *value = f32::from(is_on);
-                            }
+    show_box(context, corner, |ui| {
+        ui.spacing_mut().slider_width = RAIL;
+        let line = RichText::new(line).color(DIM).monospace();
+        ui.add(Label::new(line).wrap_mode(TextWrapMode::Extend));
+        for said in said {
+            ui.label(RichText::new(said).color(DIM));
+        }
+        for (slider, value) in sliders.iter().zip(values.iter_mut()) {
+            ui.horizontal(|ui| {
+                cell(ui, NAMES, RichText::new(&slider.name).color(TEXT));
+                let [least, most] = slider.limits;
+                match slider.kind {
+                    _ if !slider.menu.is_empty() => menu(ui, slider, value),
+                    SliderKind::Float => _ = ui.add(egui::Slider::new(value, least..=most)),
+                    SliderKind::Int => _ = ui.add(egui::Slider::new(value, least..=most).step_by(1.0)),
+                    // The shader sees it for one frame.
+                    SliderKind::Event => *value = f32::from(ui.button("now").clicked()).max(*value),
+                    SliderKind::Bool => {
+                        let mut is_on = *value != 0.0;
+                        if ui.checkbox(&mut is_on, "").changed() {
+                            *value = f32::from(is_on);
                         }
                     }
-                });
-            }
-        });
+                }
+            });
+        }
     });
 }
 
@@ -388,19 +377,14 @@ fn menu(ui: &mut Ui, slider: &Slider, value: &mut f32) {
 
 fn show_faults(context: &Context, faults: &[Fault]) {
     let width = (context.content_rect().width() - 4.0 * EDGE).max(100.0);
-    Area::new(Id::new("faults")).anchor(Align2::LEFT_BOTTOM, vec2(EDGE, -EDGE)).interactable(false).show(
-        context,
-        |ui| {
-            ui.set_max_width(width);
-            frame().show(ui, |ui| {
-                ui.set_max_width(width);
-                for fault in faults {
-                    ui.label(RichText::new(fault.to_string()).color(BAD).monospace());
-                }
-                ui.label(RichText::new("the picture is from the previous version").color(DIM));
-            });
-        },
-    );
+    let corner = Area::new(Id::new("faults")).anchor(Align2::LEFT_BOTTOM, vec2(EDGE, -EDGE)).interactable(false);
+    show_box(context, corner, |ui| {
+        ui.set_max_width(width);
+        for fault in faults {
+            ui.label(RichText::new(fault.to_string()).color(BAD).monospace());
+        }
+        ui.label(RichText::new("the picture is from the previous version").color(DIM));
+    });
 }
 
 #[cfg(test)]
