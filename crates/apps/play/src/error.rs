@@ -169,9 +169,8 @@ impl Origin {
         let fault = Fault::new(&self.file, None, text.trim());
         let Some((line, column)) = place.filter(|(line, _)| *line > 0) else { return fault };
         let own = (&self.file, self.before, self.lines);
-        let common = self.common.as_ref().map(|(file, before, lines)| (file, *before, *lines));
-        let begun =
-            [Some(own), common].into_iter().flatten().filter(|(_, before, _)| (*before..NOBODYS).contains(&(line - 1)));
+        let common = self.common.iter().map(|(file, before, lines)| (file, *before, *lines));
+        let begun = common.chain([own]).filter(|(_, before, _)| (*before..NOBODYS).contains(&(line - 1)));
         let (file, before, lines) = begun.max_by_key(|(_, before, _)| *before).unwrap_or(own);
         // What a compiler finds behind a text, such as a missing brace, is reported for the last line.
         let (file, is_inside) = (file.clone(), line <= before + lines);

@@ -168,9 +168,10 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// Returns the file, the number of the line before its first, and the number of its lines.
-    pub fn numbered(&self, before: u32) -> (PathBuf, u32, u32) {
-        (self.file.clone(), before, self.text.lines().count() as u32)
+    /// Returns the origin of a text with this file and a common one, which begins after the line `before`.
+    pub fn origin(&self, common: Option<&Self>, before: u32) -> Origin {
+        let numbered = |common: &Self| (common.file.clone(), before, common.text.lines().count() as u32);
+        Origin { common: common.map(numbered), ..Origin::of(&self.file, &self.text) }
     }
 
     /// Reads a file.

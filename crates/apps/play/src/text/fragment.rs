@@ -4,7 +4,7 @@
 use super::tokens::{names, without_version};
 use super::zeroed_text::{ZeroDeclarations, ZeroedText};
 use crate::dialect::Dialect;
-use crate::error::{AddedText, COMMON, Fault, NOBODYS, Origin, PlayError, line_mark};
+use crate::error::{AddedText, COMMON, Fault, NOBODYS, PlayError, line_mark};
 use crate::gl::{GROUP, TextureShape};
 use crate::input::{CHANNELS, Slider, declarations};
 use crate::pass::{Channel, FragmentInfo, Pass, Piece};
@@ -61,16 +61,14 @@ pub fn fragment(
     if before.contains("varying") || all().any(|(_, piece)| is_old(&piece.text)) {
         text += OLD;
     }
-    let mut origin =
-        Origin { common: common.map(|common| common.numbered(COMMON)), ..Origin::of(&piece.file, &piece.text) };
+    let mut origin = piece.origin(common, COMMON);
     let mut declared = ZeroDeclarations::default();
     for (first, own) in all() {
         let zeroed = ZeroedText::of(&own.text.replace(COLOUR[0], COLOUR[1]), entry, &mut declared);
         text += &format!("{}{}\n", line_mark(first), zeroed.text);
         origin.added.extend(zeroed.added.into_iter().map(|added| AddedText { line: first + added.line, ..added }));
     }
-    let channels = piece.channels.clone();
-    Pass { channels, fragment, ..Pass::of_kernel(String::new(), Dialect::Shadertoy, text, Vec::new(), origin) }
+    Pass { fragment, ..Pass::of_kernel(String::new(), Dialect::Shadertoy, text, Vec::new(), origin) }
 }
 
 /// Makes a pass of a shader with its own `main`, which declares inputs with glslViewer's names: `u_time`,

@@ -120,10 +120,8 @@ fn text<'a>(json: &'a Value, name: &str) -> &'a str {
 
 /// Checks that a name is a valid identifier.
 fn name(name: &str) -> Result<String, String> {
-    match regex_is_match!("^[A-Za-z_][0-9A-Za-z_]*$", name) {
-        true => Ok(name.to_owned()),
-        false => Err(format!("'{name}' is not a valid name for an input or a pass")),
-    }
+    let is_valid = regex_is_match!("^[A-Za-z_][0-9A-Za-z_]*$", name);
+    is_valid.then(|| name.to_owned()).ok_or_else(|| format!("'{name}' is not a valid name for an input or a pass"))
 }
 
 fn number(json: Option<&Value>, usual: f32) -> f32 {

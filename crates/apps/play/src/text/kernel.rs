@@ -3,7 +3,7 @@
 
 use super::tokens::{names, without_comments, without_version};
 use crate::dialect::Dialect;
-use crate::error::{COMMON, Fault, NOBODYS, Origin, PlayError, line_mark};
+use crate::error::{COMMON, Fault, NOBODYS, PlayError, line_mark};
 use crate::input::{self, CHANNELS, MOST_SLIDERS, PLACES, Param, Slider, SliderKind, by_place, named};
 use crate::pass::{Pass, Piece};
 use lazy_regex::{Lazy, Regex, lazy_regex, regex_captures};
@@ -65,10 +65,8 @@ vec4 iChannel{at}(ivec2 xy) {{
         );
     }
     text += &(common_text + &line_mark(0) + &without_version(&piece.text));
-    let origin =
-        Origin { common: common.map(|common| common.numbered(COMMON)), ..Origin::of(&piece.file, &piece.text) };
     let params = by_place(sliders, read.into_iter());
-    Ok(Pass::of_kernel("main".to_owned(), Dialect::Glsl, text, params, origin))
+    Ok(Pass::of_kernel("main".to_owned(), Dialect::Glsl, text, params, piece.origin(common, COMMON)))
 }
 
 /// Makes a pass of WGSL. Appends only what the shader uses.
@@ -77,8 +75,7 @@ pub fn wgsl_pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> R
         Fault::new(&piece.file, None, "there is no entry point; add a function '@compute ... fn NAME'")
     })?;
     // The common file follows, so that line numbers stay.
-    let mut origin = Origin::of(&piece.file, &piece.text);
-    origin.common = common.map(|common| common.numbered(origin.lines));
+    let origin = piece.origin(common, piece.text.lines().count() as u32);
     let own = common.map_or_else(|| piece.text.clone(), |common| piece.text.clone() + &common.text);
     let mut text = own.clone();
     for (name, of, value) in inputs(sliders)?.iter().filter(|(name, ..)| names(&own, name)) {
@@ -123,14 +120,10 @@ pub fn c_pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], languag
         return Err(fault(text).into());
     }
     let params = given.map(|declared| param(declared, sliders).map_err(fault)).collect::<Result<_, _>>()?;
-    let mut origin = Origin { common: common.map(|common| common.numbered(0)), ..Origin::of(&piece.file, &piece.text) };
+    let mut origin = piece.origin(common, 0);
     origin.before = origin.common.as_ref().map_or(0, |(.., lines)| *lines);
     let text = common.map_or_else(String::new, |common| common.text.clone()) + &piece.text;
     Ok(Pass::of_kernel(kernel, language, text, params, origin))
-}
-
-fn channel(name: &str) -> Option<usize> {
-    name.strip_prefix("iChannel")?.parse().ok().filter(|channel| *channel < CHANNELS)
 }
 
 fn param(declared: &str, sliders: &[Slider]) -> Result<Param, String> {
@@ -138,7 +131,8 @@ fn param(declared: &str, sliders: &[Slider]) -> Result<Param, String> {
     let name = declared.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
     let kind = declared[..declared.len() - name.len()].trim();
     if kind.contains('*') {
-        return channel(name).map(Param::Channel).ok_or_else(|| {
+        let channel = name.strip_prefix("iChannel").and_then(|at| at.parse().ok()).filter(|at| *at < CHANNELS);
+        return channel.map(Param::Channel).ok_or_else(|| {
             format!(
                 "the parameter '{declared}' is a pointer: only iChannel0 to iChannel3 can be pointers, of type const \
                  float4"

@@ -26,10 +26,9 @@ pub fn passes(
         return isf::passes(&text.1, beside).map_err(|why| Fault::new(&text.1.file, None, why).into());
     }
     let make = |(buffer, piece): &(Option<usize>, Piece)| {
+        let is_cube = *buffer == Some(CUBE);
         let pass = match dialect {
-            Dialect::Shadertoy | Dialect::Isf => {
-                fragment::shadertoy_pass(piece, beside, &sliders, *buffer == Some(CUBE))?
-            }
+            Dialect::Shadertoy | Dialect::Isf => fragment::shadertoy_pass(piece, beside, &sliders, is_cube)?,
             Dialect::GlslViewer => fragment::glslviewer_pass(piece, beside, &sliders),
             Dialect::Glsl => kernel::glsl_pass(piece, beside, &sliders)?,
             Dialect::Wgsl => kernel::wgsl_pass(piece, beside, &sliders)?,

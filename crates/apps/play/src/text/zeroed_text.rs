@@ -73,10 +73,16 @@ impl ZeroedText {
         let bare = without_comments(text);
         let tokens = tokens(&bare);
         let mut zeroed = Self::default();
-        let (mut copied, mut at) = (0, 0);
+        let (mut copied, mut line, mut at) = (0, 1, 0);
         let mut add = |end: usize, what: &str| {
             if !what.is_empty() {
-                zeroed.add(&text[copied..end], what);
+                let part = &text[copied..end];
+                zeroed.text += part;
+                line += part.matches('\n').count() as u32;
+                let own = zeroed.text.rsplit('\n').next().unwrap_or_default();
+                let (column, length) = (1 + own.chars().count() as u32, what.len() as u32);
+                zeroed.added.push(AddedText { line, column, length });
+                zeroed.text += what;
                 copied = end;
             }
         };
@@ -135,16 +141,6 @@ impl ZeroedText {
         }
         zeroed.text.push_str(&text[copied..]);
         zeroed
-    }
-
-    /// Appends the next part of the text, then an insertion.
-    fn add(&mut self, part: &str, what: &str) {
-        self.text += part;
-        let own = self.text.rsplit('\n').next().unwrap_or_default();
-        let (before, column) = (self.added.last().map_or(1, |added| added.line), 1 + own.chars().count() as u32);
-        let line = before + part.matches('\n').count() as u32;
-        self.added.push(AddedText { line, column, length: what.len() as u32 });
-        self.text += what;
     }
 }
 
