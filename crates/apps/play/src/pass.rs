@@ -162,6 +162,8 @@ impl Channel {
 #[derive(Clone)]
 pub struct Piece {
     pub file: PathBuf,
+    /// The buffer that its pass writes; the picture otherwise.
+    pub buffer: Option<usize>,
     pub text: String,
     pub channels: Vec<Option<Channel>>,
     pub sliders: Vec<Slider>,
@@ -203,7 +205,7 @@ impl Piece {
             channels[*number].get_or_insert_with(|| channel.clone());
         }
         let text = text.lines().map(|line| if line.starts_with(PLUGIN) { "\n".into() } else { format!("{line}\n") });
-        Ok(Self { file: file.to_owned(), text: text.collect(), channels, sliders })
+        Ok(Self { file: file.to_owned(), buffer: None, text: text.collect(), channels, sliders })
     }
 }
 

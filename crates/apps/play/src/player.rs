@@ -25,9 +25,10 @@ const OFTEN: Duration = Duration::from_millis(20);
 /// Time and length of each file; `None` for one that is missing.
 type FileStamps = Vec<Option<(SystemTime, u64)>>;
 
-fn stamps(files: &[PathBuf]) -> FileStamps {
-    let found = files.iter().map(|file| std::fs::metadata(file).ok());
-    found.map(|found| found.and_then(|found| Some((found.modified().ok()?, found.len())))).collect()
+/// Looks at the files that a program can consist of.
+fn stamps(file: &Path) -> Result<FileStamps, PlayError> {
+    let found = Program::beside(file)?.into_iter().map(|file| std::fs::metadata(file).ok());
+    Ok(found.map(|found| found.and_then(|found| Some((found.modified().ok()?, found.len())))).collect())
 }
 
 /// What to play, and how.
@@ -74,8 +75,7 @@ pub struct Player {
     pub(crate) options: PlayerOptions,
     screen: Screen,
     size: Extent,
-    /// The files that the program can consist of, as they were found the last time.
-    files: Vec<PathBuf>,
+    /// The program's files, as they were found the last time.
     found: FileStamps,
     looked: Instant,
     trials: Trials,
@@ -117,14 +117,12 @@ impl Player {
         let trials = Trials::start(command, options.limit)?;
         let chosen = (options.file.as_path(), options.wishes.backend);
         let screen = Screen::open(chosen, options.size, options.display, shown_by)?;
-        let files = Program::beside(&options.file)?;
         let mut player = Self {
             clock: Clock::new(options.step),
             size: options.size,
+            found: stamps(&options.file)?,
             options,
             screen,
-            found: stamps(&files),
-            files,
             looked: Instant::now(),
             trials,
             vouched,
@@ -196,7 +194,7 @@ impl Player {
     fn looked(&mut self) -> Result<bool, PlayError> {
         if self.looked.elapsed() > OFTEN {
             self.looked = Instant::now();
-            let before = std::mem::replace(&mut self.found, stamps(&self.files));
+            let before = std::mem::replace(&mut self.found, stamps(&self.options.file)?);
             // An editor may have truncated the file before writing it.
             let is_written = self.found.first().copied().flatten().is_some_and(|(_, len)| len > 0);
             if before != self.found && is_written {

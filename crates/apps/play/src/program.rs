@@ -1,6 +1,6 @@
 //! A file and its companions, as the passes of a frame.
 
-use crate::dialect::{Dialect, backend_for};
+use crate::dialect::Dialect;
 use crate::error::{Fault, PlayError};
 use crate::input::{Param, Slider};
 use crate::pass::{BUFFERS, Channel, Pass, Piece, Source, Wishes};
@@ -28,13 +28,12 @@ impl Program {
     /// annotations and elsewhere that are found before compiling.
     pub fn read(file: &Path, wishes: &Wishes) -> Result<Self, PlayError> {
         let dialect = Dialect::of(file)?;
-        backend_for(file, wishes.backend)?;
-        let mut pieces = vec![(None, Piece::read(file, wishes)?)];
+        let mut pieces = vec![Piece::read(file, wishes)?];
         let mut beside = None;
         for (at, path) in Self::beside(file)?.iter().skip(1).enumerate().filter(|(_, path)| path.is_file()) {
             let piece = Piece::read(path, wishes)?;
             if at < BUFFERS.len() && dialect != Dialect::Isf {
-                pieces.push((Some(at), piece));
+                pieces.push(Piece { buffer: Some(at), ..piece });
             } else {
                 beside = Some(piece);
             }
@@ -42,7 +41,7 @@ impl Program {
         // The picture's pass goes last.
         pieces.rotate_left(1);
         let mut sliders: Vec<Slider> = Vec::new();
-        for slider in pieces.iter().map(|(_, piece)| piece).chain(&beside).flat_map(|piece| &piece.sliders) {
+        for slider in pieces.iter().chain(&beside).flat_map(|piece| &piece.sliders) {
             if !sliders.iter().any(|known| known.name == slider.name) {
                 sliders.push(slider.clone());
             }

@@ -192,9 +192,7 @@ impl RunningProgram {
 
     fn draw(&self, place: usize, into: &Texture, size: Extent, now: FrameValues<'_>) -> Result<(), PlayError> {
         let pass = &self.program.passes[place];
-        let (Driver::Fragments(gl), PassProgram::Fragment(program)) = (&self.driver, &*self.passes[place]) else {
-            return Ok(());
-        };
+        let PassProgram::Fragment(program) = &*self.passes[place] else { return Ok(()) };
         // Shaders see one face of a cube.
         let seen = if pass.buffer == Some(CUBE) { Extent::new(size.height, size.height) } else { size };
         let (numbers, is_picture) = (uniforms(now.0, seen), pass.buffer.is_none());
@@ -221,7 +219,7 @@ impl RunningProgram {
         inputs.numbers.push(("PASSINDEX", vec![pass.fragment.index as f32]));
         inputs.numbers.extend(slider_uniforms(&self.program.sliders, now.1));
         inputs.numbers.push(("shadertoy_out_opaque", vec![f32::from(u8::from(is_picture))]));
-        gl.draw(program, into, &inputs)
+        into.gl.draw(program, into, &inputs)
     }
 
     fn arguments<'a>(&'a self, pass: &Pass, now: FrameValues<'_>) -> Vec<Arg<'a>> {
@@ -257,13 +255,11 @@ fn pass_size(pass: &Pass, picture: Extent, sliders: &[Slider], values: &[f32]) -
             at.and_then(|at| values.get(at)).map_or_else(String::new, |value| format!("({value})"))
         }
     };
-    let side = |text: &String, usual: u32| match text.len() {
+    let side = |text: &String, usual: u32| {
         // Most passes have none, and this runs in every frame.
-        0 | LONGEST.. => usual.max(1),
-        _ => match exmex::eval_str::<f64>(&NAME.replace_all(text, value)) {
-            Ok(side) if !side.is_nan() => side.clamp(1.0, MOST_SIDE) as u32,
-            _ => usual.max(1),
-        },
+        let text = Some(text).filter(|text| (1..LONGEST).contains(&text.len()));
+        let side = text.and_then(|text| exmex::eval_str::<f64>(&NAME.replace_all(text, value)).ok());
+        side.filter(|side| !side.is_nan()).map_or(usual.max(1), |side| side.clamp(1.0, MOST_SIDE) as u32)
     };
     let [width, height] = &pass.fragment.size;
     Extent::new(side(width, picture.width), side(height, picture.height))

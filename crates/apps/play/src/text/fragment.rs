@@ -7,7 +7,7 @@ use crate::dialect::Dialect;
 use crate::error::{AddedText, COMMON, Fault, NOBODYS, PlayError, line_mark};
 use crate::gl::{GROUP, TextureShape};
 use crate::input::{CHANNELS, Slider, declarations};
-use crate::pass::{Channel, FragmentInfo, Pass, Piece};
+use crate::pass::{CUBE, Channel, FragmentInfo, Pass, Piece};
 use lazy_regex::regex_replace;
 
 /// Default precisions, because GLSL ES has none for floats.
@@ -152,12 +152,8 @@ const END: &str = "  for (int at = 0; at < 4; at++)
 ";
 
 /// Makes a pass of a shader.
-pub fn shadertoy_pass(
-    piece: &Piece,
-    common: Option<&Piece>,
-    sliders: &[Slider],
-    is_cube: bool,
-) -> Result<Pass, PlayError> {
+pub fn shadertoy_pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Result<Pass, PlayError> {
+    let is_cube = piece.buffer == Some(CUBE);
     let (entry, call) = if is_cube { ("mainCubemap", CUBEMAP) } else { ("mainImage", IMAGE) };
     if ![Some(piece), common].into_iter().flatten().any(|piece| names(&piece.text, entry)) {
         let more = if is_cube { ", in vec3 rayOri, in vec3 rayDir" } else { "" };
