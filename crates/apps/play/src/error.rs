@@ -194,7 +194,7 @@ impl Origin {
             if found.len() >= MOST {
                 break;
             }
-            if let Some(place) = framed(line) {
+            if let Some((place, _)) = line.split_once("┌─ ").and_then(|(_, place)| placed(place, text)) {
                 if let Some(said) = ahead.take() {
                     let (place, why) = within(&mut lines, place);
                     let why = why.map_or_else(String::new, |why| format!(": {why}"));
@@ -248,14 +248,6 @@ fn stretched(text: &str, line: u32, column: u32) -> u32 {
     column
 }
 
-/// Parses naga's position, `┌─ wgsl:3:5`.
-fn framed(line: &str) -> Option<LogPosition> {
-    let (_, place) = line.split_once("┌─ ")?;
-    let mut parts = place.trim().rsplitn(3, ':').map(|part| part.parse().ok());
-    let column = parts.next()?;
-    Some((parts.next()??, column))
-}
-
 /// Parses the rest of naga's message, up to an empty line or the next error: the innermost marked expression, and the
 /// last note, which has the reason.
 fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: LogPosition) -> (LogPosition, Option<&'a str>) {
@@ -276,8 +268,8 @@ fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: LogPosition) -> (LogPo
 }
 
 /// A position at the start of a line. clang writes `file.cl:12:5:`, Mesa `0:12(5):`, and NVIDIA `0(12) :` or
-/// `kernel.cu(12):`.
-static POSITION: Lazy<Regex> = lazy_regex!(r"[:(](\d+)(?::(\d+):|\((\d+)\):|\)\s*:)(.*)");
+/// `kernel.cu(12):`. naga writes `wgsl:12:5` into a frame.
+static POSITION: Lazy<Regex> = lazy_regex!(r"[:(](\d+)(?::(\d+)(?::|\s*$)|\((\d+)\):|\)\s*:)(.*)");
 
 /// Parses the position at the start of a line of a log about this text; also returns the rest.
 fn placed<'a>(line: &'a str, text: &str) -> Option<(LogPosition, &'a str)> {

@@ -8,6 +8,7 @@ use pixelferry::{Display as _, Error, Extent, ImageView, PixelFormat, Surface, V
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::iter::repeat;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -140,12 +141,7 @@ const SAME_FLOATS: [f32; 2] = [1e-2, 1e-5];
 /// Side of a group of a compute shader.
 pub const GROUP: u32 = 8;
 
-struct Uniform {
-    name: String,
-    at: glow::UniformLocation,
-    count: usize,
-    kind: u32,
-}
+type Uniform = (glow::UniformLocation, glow::ActiveUniform);
 
 /// Everything that one draw reads.
 pub struct DrawInputs<'a> {
@@ -225,11 +221,11 @@ impl Gl {
         // SAFETY: the context is current, as the call above has checked, and the name belongs to it.
         let uniforms = unsafe {
             let active = (0..gl.get_active_uniforms(name)).filter_map(|at| gl.get_active_uniform(name, at));
-            let uniform = |active: glow::ActiveUniform| {
+            let uniform = |mut active: glow::ActiveUniform| {
                 let at = gl.get_uniform_location(name, &active.name)?;
                 let own = active.name.trim_end_matches("[0]");
-                let own = own.strip_prefix(RENAMED).unwrap_or(own).to_owned();
-                Some(Uniform { name: own, at, count: active.size as usize, kind: active.utype })
+                active.name = own.strip_prefix(RENAMED).unwrap_or(own).to_owned();
+                Some((at, active))
             };
             active.filter_map(uniform).collect()
         };
@@ -299,7 +295,7 @@ impl Gl {
                         gl.tex_parameter_i32(from, parameter, value as i32);
                     }
                 }
-                shader.uniforms.iter().for_each(|uniform| uniform.set(gl, inputs));
+                shader.uniforms.iter().for_each(|uniform| set_uniform(gl, uniform, inputs));
                 if stores.is_some() {
                     let format = if into.target.format() == PixelFormat::Rgba8 { glow::RGBA8 } else { glow::RGBA32F };
                     gl.bind_image_texture(0, Some(into.target.texture()), 0, false, 0, glow::WRITE_ONLY, format);
@@ -357,30 +353,25 @@ impl SamplerState {
     }
 }
 
-impl Uniform {
-    /// Sets the number of this name, or a sampler's texture.
-    ///
-    /// # Safety
-    /// The context is current, and the uniform's program is in use.
-    unsafe fn set(&self, gl: &glow::Context, inputs: &DrawInputs<'_>) {
-        let Some((_, values)) = inputs.numbers.iter().find(|(name, _)| *name == self.name) else { return };
-        let mut values = values.clone();
-        let vectors = [glow::FLOAT, glow::FLOAT_VEC2, glow::FLOAT_VEC3, glow::FLOAT_VEC4];
-        let parts = 1 + vectors.iter().position(|vector| *vector == self.kind).unwrap_or(0);
-        values.resize(parts * self.count, 0.0);
-        let at = Some(&self.at);
-        // SAFETY: the caller's promise; there are as many values as the uniform has.
-        unsafe {
-            match self.kind {
-                glow::FLOAT => gl.uniform_1_f32_slice(at, &values),
-                glow::FLOAT_VEC2 => gl.uniform_2_f32_slice(at, &values),
-                glow::FLOAT_VEC3 => gl.uniform_3_f32_slice(at, &values),
-                glow::FLOAT_VEC4 => gl.uniform_4_f32_slice(at, &values),
-                glow::INT | glow::BOOL | glow::SAMPLER_2D | glow::SAMPLER_3D | glow::SAMPLER_CUBE => {
-                    gl.uniform_1_i32_slice(at, &values.iter().map(|value| *value as i32).collect::<Vec<_>>());
-                }
-                _ => {}
+/// Sets the number of this name, or a sampler's texture.
+///
+/// # Safety
+/// The context is current, and the uniform's program is in use.
+unsafe fn set_uniform(gl: &glow::Context, (at, uniform): &Uniform, inputs: &DrawInputs<'_>) {
+    let Some((_, values)) = inputs.numbers.iter().find(|(name, _)| *name == uniform.name) else { return };
+    let count = uniform.size as usize;
+    let sized = |parts| values.iter().copied().chain(repeat(0.0)).take(parts * count).collect::<Vec<_>>();
+    // SAFETY: the caller's promise; there are as many values as the uniform has.
+    unsafe {
+        match uniform.utype {
+            glow::FLOAT => gl.uniform_1_f32_slice(Some(at), &sized(1)),
+            glow::FLOAT_VEC2 => gl.uniform_2_f32_slice(Some(at), &sized(2)),
+            glow::FLOAT_VEC3 => gl.uniform_3_f32_slice(Some(at), &sized(3)),
+            glow::FLOAT_VEC4 => gl.uniform_4_f32_slice(Some(at), &sized(4)),
+            glow::INT | glow::BOOL | glow::SAMPLER_2D | glow::SAMPLER_3D | glow::SAMPLER_CUBE => {
+                gl.uniform_1_i32_slice(Some(at), &sized(1).iter().map(|value| *value as i32).collect::<Vec<_>>());
             }
+            _ => {}
         }
     }
 }

@@ -52,8 +52,6 @@ pub struct FragmentInfo {
     pub is_filter: bool,
     /// The buffer holds floats.
     pub is_float: bool,
-    /// Index among the passes.
-    pub index: usize,
 }
 
 /// A picture that a pass reads.
@@ -133,9 +131,8 @@ impl Channel {
                 "cube" => (sampling.shape, channel.is_turned) = (TextureShape::Cube, true),
                 "volume" => (sampling.shape, channel.is_turned) = (TextureShape::Volume, true),
                 _ => {
-                    return Err(format!(
-                        "has '{word}'; use nearest, linear or mipmap, clamp or repeat, turned, cube or volume"
-                    ));
+                    let known = "nearest, linear or mipmap, clamp or repeat, turned, cube or volume";
+                    return Err(format!("has '{word}'; use {known}"));
                 }
             }
         }

@@ -114,17 +114,14 @@ impl Player {
         vouched: TextVoucher,
     ) -> Result<Self, PlayError> {
         backend_for(&options.file, options.wishes.backend)?;
-        let trials = Trials::start(command, options.limit)?;
-        let chosen = (options.file.as_path(), options.wishes.backend);
-        let screen = Screen::open(chosen, options.size, options.display, shown_by)?;
         let mut player = Self {
+            trials: Trials::start(command, options.limit)?,
+            screen: Screen::open((&options.file, options.wishes.backend), options.size, options.display, shown_by)?,
             clock: Clock::new(options.step),
             size: options.size,
             found: stamps(&options.file)?,
             options,
-            screen,
             looked: Instant::now(),
-            trials,
             vouched,
             running: None,
             streams: Streams::default(),
@@ -156,12 +153,9 @@ impl Player {
 
     /// Returns slider values for a program: as the user moved them, else from the options, else the shader's.
     fn values_of(&self, program: &Program) -> Vec<f32> {
-        let before = |slider: &Slider| {
-            let known = self.running.as_ref()?.program.sliders.iter().position(|known| known == slider)?;
-            self.values.get(known).copied()
-        };
-        let asked =
-            |slider: &Slider| self.options.set.iter().find(|(name, _)| *name == slider.name).map(|(_, value)| *value);
+        let known = || self.running.iter().flat_map(|running| &running.program.sliders).zip(&self.values);
+        let before = |slider: &Slider| Some(*known().find(|(known, _)| *known == slider)?.1);
+        let asked = |slider: &Slider| Some(self.options.set.iter().find(|(name, _)| *name == slider.name)?.1);
         let value = |slider: &Slider| slider.nearest(before(slider).or_else(|| asked(slider)).unwrap_or(slider.value));
         program.sliders.iter().map(value).collect()
     }

@@ -120,9 +120,7 @@ impl RunningProgram {
     /// # Errors
     /// Errors of a pass.
     pub fn launch_buffers(&mut self, now: FrameValues<'_>) -> Result<(), PlayError> {
-        for place in 0..self.program.passes.len() {
-            self.make_room(place, now.1)?;
-        }
+        (0..self.program.passes.len()).try_for_each(|place| self.make_room(place, now.1))?;
         for place in 0..self.program.passes.len() {
             let Some(at) = self.program.passes[place].buffer else { continue };
             let Some(mut next) = self.spares.remove(&at) else { continue };
@@ -198,25 +196,24 @@ impl RunningProgram {
         let (numbers, is_picture) = (uniforms(now.0, seen), pass.buffer.is_none());
         let mut inputs = DrawInputs { textures: Vec::new(), numbers, is_picture, pass: place };
         let mut sizes = Vec::new();
-        for (at, name) in pass.fragment.names.iter().enumerate() {
-            let channel = pass.channels.get(at).and_then(Option::as_ref);
-            let image = channel.and_then(|channel| self.picture(channel));
-            let Extent { width, height } = image.map_or(Extent::new(0, 0), |image| image.size);
-            let [width, height, depth] = [width, height, u32::from(image.is_some())].map(|side| side as f32);
-            sizes.extend(match channel.map(|channel| channel.sampling.shape) {
-                Some(TextureShape::Cube) => [height, height, depth],
-                Some(TextureShape::Volume) => [height, height, width / height],
-                _ => [width, height, depth],
-            });
-            let texture = image.zip(channel).and_then(|(image, channel)| match &image.memory {
-                ImageMemory::Fragments(texture) => Some((texture, channel.sampling)),
+        for ((at, name), channel) in pass.fragment.names.iter().enumerate().zip(&pass.channels) {
+            let read = channel.as_ref().and_then(|channel| Some((self.picture(channel)?, channel.sampling)));
+            sizes.extend(read.map_or([0.0; 3], |(image, sampling)| {
+                let [width, height] = [image.size.width, image.size.height].map(|side| side as f32);
+                match sampling.shape {
+                    TextureShape::Flat => [width, height, 1.0],
+                    TextureShape::Cube => [height, height, 1.0],
+                    TextureShape::Volume => [height, height, width / height],
+                }
+            }));
+            inputs.textures.push(read.and_then(|(image, sampling)| match &image.memory {
+                ImageMemory::Fragments(texture) => Some((texture, sampling)),
                 ImageMemory::Kernels(_) => None,
-            });
-            inputs.textures.push(texture);
+            }));
             inputs.numbers.push((name.as_str(), vec![at as f32]));
         }
         inputs.numbers.push(("iChannelResolution", sizes));
-        inputs.numbers.push(("PASSINDEX", vec![pass.fragment.index as f32]));
+        inputs.numbers.push(("PASSINDEX", vec![place as f32]));
         inputs.numbers.extend(slider_uniforms(&self.program.sliders, now.1));
         inputs.numbers.push(("shadertoy_out_opaque", vec![f32::from(u8::from(is_picture))]));
         into.gl.draw(program, into, &inputs)

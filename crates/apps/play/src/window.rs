@@ -367,12 +367,9 @@ fn show_sliders(context: &Context, (line, said): (&str, &[String]), (sliders, va
 }
 
 fn menu(ui: &mut Ui, slider: &Slider, value: &mut f32) {
-    let label = slider.menu.iter().find(|(own, _)| own == value).map_or("", |(_, label)| label);
-    ComboBox::from_id_salt(&slider.name).selected_text(label).show_ui(ui, |ui| {
-        for (own, label) in &slider.menu {
-            ui.selectable_value(value, *own, label);
-        }
-    });
+    let mut at = slider.menu.iter().position(|(own, _)| own == value).unwrap_or_default();
+    ComboBox::from_id_salt(&slider.name).show_index(ui, &mut at, slider.menu.len(), |at| &slider.menu[at].1);
+    *value = slider.menu[at].0;
 }
 
 fn show_faults(context: &Context, faults: &[Fault]) {

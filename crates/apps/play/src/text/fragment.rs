@@ -47,13 +47,7 @@ pub fn colour(text: &str) -> (&'static str, (&'static str, &'static str)) {
 
 /// Makes a pass of a shader, with declarations before it, and code where the body of the function `entry` begins. Its
 /// version is added when a context is known.
-pub fn fragment(
-    piece: &Piece,
-    common: Option<&Piece>,
-    before: &str,
-    entry: (&str, &str),
-    fragment: FragmentInfo,
-) -> Pass {
+pub fn fragment(piece: &Piece, common: Option<&Piece>, before: &str, entry: (&str, &str), info: FragmentInfo) -> Pass {
     let mut text = line_mark(NOBODYS) + PRECISIONS + before;
     let all = || [(COMMON, common), (0, Some(piece))].into_iter().filter_map(|(first, piece)| Some((first, piece?)));
     // Shaders from before WebGL 2 still run, unless they define the old functions themselves.
@@ -68,7 +62,7 @@ pub fn fragment(
         text += &format!("{}{}\n", line_mark(first), zeroed.text);
         origin.added.extend(zeroed.added.into_iter().map(|added| AddedText { line: first + added.line, ..added }));
     }
-    Pass { fragment, ..Pass::of_kernel(String::new(), Dialect::Shadertoy, text, Vec::new(), origin) }
+    Pass { fragment: info, ..Pass::of_kernel(String::new(), Dialect::Shadertoy, text, Vec::new(), origin) }
 }
 
 /// Makes a pass of a shader with its own `main`, which declares inputs with glslViewer's names: `u_time`,

@@ -82,7 +82,7 @@ pub fn passes(piece: &Piece, vertices: Option<&Piece>) -> Result<(Vec<Pass>, Vec
         Pass { channels: channels.clone(), ..made }
     };
     let (made, mut passes) = (wrapped(piece), Vec::new());
-    for (index, pass) in all.iter().enumerate() {
+    for pass in all {
         let target = text(pass, "TARGET");
         // Version 1 of the format describes buffers apart from the passes.
         let of = [Some(pass), json.get("PERSISTENT_BUFFERS").and_then(|all| all.get(target))];
@@ -90,7 +90,7 @@ pub fn passes(piece: &Piece, vertices: Option<&Piece>) -> Result<(Vec<Pass>, Vec
         let side =
             |key| found(key).map_or_else(String::new, |side| side.as_str().map_or(side.to_string(), str::to_owned));
         let (size, is_float) = (["WIDTH", "HEIGHT"].map(side), number(found("FLOAT"), 0.0) != 0.0);
-        let fragment = FragmentInfo { size, is_float, index, ..made.fragment.clone() };
+        let fragment = FragmentInfo { size, is_float, ..made.fragment.clone() };
         passes.push(Pass { buffer: targets.iter().position(|known| *known == target), fragment, ..made.clone() });
     }
     // The picture is the output of the last pass, even if that has a target.
@@ -187,10 +187,8 @@ impl Inputs {
                 return Ok(());
             }
             other => {
-                return Err(format!(
-                    "input '{own}' has the unknown type '{other}'; use float, bool, long, event, color, point2D, \
-                     image, audio or audioFFT"
-                ));
+                let known = "float, bool, long, event, color, point2D, image, audio or audioFFT";
+                return Err(format!("input '{own}' has the unknown type '{other}'; use {known}"));
             }
         };
         let label = |(at, value): (usize, &Value)| {

@@ -26,8 +26,7 @@ const INPUTS: [(&str, &str, &str); 7] = [
 fn inputs(sliders: &[Slider]) -> Result<Vec<(&str, &'static str, String)>, PlayError> {
     let count = sliders.len();
     if count > MOST_SLIDERS {
-        let text = format!("too many sliders: {count}, this language has at most {MOST_SLIDERS}");
-        return Err(PlayError::Option(text));
+        return Err(PlayError::Option(format!("too many sliders: {count}, this language has at most {MOST_SLIDERS}")));
     }
     let sliders = (PLACES..).zip(sliders).map(|(at, slider)| match slider.kind {
         SliderKind::Float => (slider.name.as_str(), "f32", format!("pf_arg_f32({at})")),
@@ -132,12 +131,8 @@ fn param(declared: &str, sliders: &[Slider]) -> Result<Param, String> {
     let kind = declared[..declared.len() - name.len()].trim();
     if kind.contains('*') {
         let channel = name.strip_prefix("iChannel").and_then(|at| at.parse().ok()).filter(|at| *at < CHANNELS);
-        return channel.map(Param::Channel).ok_or_else(|| {
-            format!(
-                "the parameter '{declared}' is a pointer: only iChannel0 to iChannel3 can be pointers, of type const \
-                 float4"
-            )
-        });
+        let text = "is a pointer: only iChannel0 to iChannel3 can be pointers, of type const float4";
+        return channel.map(Param::Channel).ok_or_else(|| format!("the parameter '{declared}' {text}"));
     }
     let number = named(name, sliders).ok_or_else(|| {
         let known = input::names(sliders);

@@ -41,10 +41,9 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
         let (text, start, next) = (found.as_str(), found.start(), tokens.len() + 1);
         tokens.push(Token { text, start, next, depth, is_conditional: !conditions.is_empty() });
         match text {
-            "(" | "[" => open.push(next - 1),
-            "{" => {
+            "(" | "[" | "{" => {
                 open.push(next - 1);
-                depth += 1;
+                depth += usize::from(text == "{");
             }
             ")" | "]" | "}" => {
                 open.pop().into_iter().for_each(|first| tokens[first].next = next);

@@ -41,9 +41,8 @@ impl ZeroDeclarations {
                 Some(format!("for(int {at}=0;{at}<{name}.length();{at}++){{{inner}}}"))
             }
             Some(members) => {
-                let member =
-                    |(of, own, is_array): &Member| self.zeroes(of, &format!("{name}.{own}"), *is_array, depth + 1);
-                members.as_ref()?.iter().map(member).collect()
+                let own = members.as_ref()?.iter();
+                own.map(|(of, own, is_array)| self.zeroes(of, &format!("{name}.{own}"), *is_array, depth + 1)).collect()
             }
             None => SCALAR.is_match(of).then(|| format!("{name}={of}(0);")),
         };
@@ -104,8 +103,7 @@ impl ZeroedText {
                     let (name, parameters) = (tokens[at - 2].text, tokens.get(at..token.next - 1));
                     at = token.next;
                     if let (true, Some(parameters)) = (token_is(&tokens, at, "{"), parameters) {
-                        let mut zeroes =
-                            if name == entry { format!("{}{first}", declared.globals) } else { String::new() };
+                        let mut zeroes = if name == entry { declared.globals.clone() + first } else { String::new() };
                         let parameters = parameters.split(|token| token.text == ",");
                         zeroes.extend(parameters.filter_map(|parameter| declared.of_parameter(parameter)));
                         add(tokens[at].start + 1, &zeroes);
@@ -121,10 +119,7 @@ impl ZeroedText {
             }
             let is_in_loop = token_is(&tokens, at.saturating_sub(2), "(");
             let (names, mut zeroes) = (declarators(&tokens, &mut at), String::new());
-            for (name, is_array, behind) in names {
-                if !token_is(&tokens, behind, ",") && !token_is(&tokens, behind, ";") {
-                    continue;
-                }
+            for (name, is_array, _) in names.into_iter().filter(|(.., has_value)| !has_value) {
                 if is_scalar && !is_array {
                     add(name.start + name.text.len(), &format!("={of}(0)"));
                 } else if let Some(own) = declared.zeroes(of, name.text, is_array, 0) {
@@ -153,13 +148,13 @@ fn skip_length(tokens: &[Token<'_>], at: &mut usize) -> bool {
     has_length
 }
 
-/// Returns the names that are declared together, whether each is an array, and the token behind each.
-fn declarators<'a>(tokens: &[Token<'a>], at: &mut usize) -> Vec<(Token<'a>, bool, usize)> {
+/// Returns the names that are declared together, and whether each is an array and has a value.
+fn declarators<'a>(tokens: &[Token<'a>], at: &mut usize) -> Vec<(Token<'a>, bool, bool)> {
     let (are_arrays, mut names) = (skip_length(tokens, at), Vec::new());
     while let Some(name) = tokens.get(*at).filter(|name| is_name(name.text)) {
         *at += 1;
         let is_array = skip_length(tokens, at) || are_arrays;
-        names.push((*name, is_array, *at));
+        names.push((*name, is_array, !token_is(tokens, *at, ",") && !token_is(tokens, *at, ";")));
         // A function's parameters.
         if name.depth == 0 && token_is(tokens, *at, "(") {
             break;
