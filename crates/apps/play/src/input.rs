@@ -242,10 +242,8 @@ impl Slider {
         let [least, most] = self.limits;
         let inside = if wish.is_nan() { self.value } else { wish.clamp(least, most) };
         let distance = |(own, _): &&(f32, String)| (own - inside).abs();
-        if let Some((own, _)) = self.menu.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) {
-            return *own;
-        }
-        if self.kind == SliderKind::Float { inside } else { inside.round() }
+        let plain = if self.kind == SliderKind::Float { inside } else { inside.round() };
+        self.menu.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).map_or(plain, |(own, _)| *own)
     }
 
     /// Reads `@slider NAME LEAST..MOST = VALUE`. The value defaults to the middle, and `int` or `bool` may follow.
@@ -282,15 +280,12 @@ impl Slider {
 
 /// Returns sliders as uniforms. Components of a colour or a point become one together.
 pub fn slider_uniforms<'a>(sliders: &'a [Slider], values: &[f32]) -> Vec<(&'a str, Vec<f32>)> {
-    let mut uniforms: Vec<(&str, Vec<f32>)> = Vec::new();
-    for (Slider { name, .. }, value) in sliders.iter().zip(values) {
-        let own = name.split_once('.').map_or(name.as_str(), |(own, _)| own);
-        match uniforms.last_mut().filter(|(last, _)| *last == own) {
-            Some((_, values)) => values.push(*value),
-            None => uniforms.push((own, vec![*value])),
-        }
+    fn name(slider: &Slider) -> &str {
+        slider.name.split_once('.').map_or(&slider.name, |(name, _)| name)
     }
-    uniforms
+    let mut values = values.iter().copied();
+    let uniforms = sliders.chunk_by(|one, next| name(one) == name(next));
+    uniforms.map(|parts| (name(&parts[0]), values.by_ref().take(parts.len()).collect())).collect()
 }
 
 /// Declares these uniforms.

@@ -217,7 +217,7 @@ impl Player {
             }
         }
         let driver = self.screen.driver();
-        let mut next = RunningProgram::build(&driver, program, self.size(), self.vouched, &mut self.streams)?;
+        let mut next = RunningProgram::build(&driver, program, self.size, self.vouched, &mut self.streams)?;
         let moment = self.moment();
         if let (true, None, Some(size)) = (self.options.follows_image, &self.running, next.image_size()) {
             self.screen.resize(size)?;
