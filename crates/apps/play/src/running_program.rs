@@ -262,26 +262,31 @@ fn pass_size(pass: &Pass, picture: Extent, sliders: &[Slider], values: &[f32]) -
     Extent::new(side(width, picture.width), side(height, picture.height))
 }
 
-#[test]
-fn sizes_of_passes_are_expressions() {
+#[cfg(test)]
+mod tests {
+    use super::*;
     use crate::dialect::Dialect;
     use crate::error::Origin;
     use crate::pass::FragmentInfo;
-    let slider = |name: &str| Slider { name: name.into(), ..Slider::read("// @slider n 0..9").unwrap().unwrap() };
-    for (text, side) in [
-        ("floor($WIDTH/3.0)", 213),
-        ("max(floor($WIDTH*0.02),1.0)", 12),
-        ("2*$n + 1", 7),
-        ("-(4 - $n)", 1),
-        ("$n +", 640),
-        ("$m", 640),
-        ("", 640),
-        (&"(".repeat(99_999), 640),
-    ] {
-        let fragment = FragmentInfo { size: [text.to_owned(), String::new()], ..FragmentInfo::default() };
-        let kernel =
-            Pass::of_kernel(String::new(), Dialect::Isf, String::new(), Vec::new(), Origin::of("a".as_ref(), ""));
-        let size = pass_size(&Pass { fragment, ..kernel }, Extent::new(640, 360), &[slider("n")], &[3.0]);
-        assert_eq!(size, Extent::new(side, 360), "{text}");
+
+    #[test]
+    fn sizes_of_passes_are_expressions() {
+        let slider = |name: &str| Slider { name: name.into(), ..Slider::read("// @slider n 0..9").unwrap().unwrap() };
+        for (text, side) in [
+            ("floor($WIDTH/3.0)", 213),
+            ("max(floor($WIDTH*0.02),1.0)", 12),
+            ("2*$n + 1", 7),
+            ("-(4 - $n)", 1),
+            ("$n +", 640),
+            ("$m", 640),
+            ("", 640),
+            (&"(".repeat(99_999), 640),
+        ] {
+            let fragment = FragmentInfo { size: [text.to_owned(), String::new()], ..FragmentInfo::default() };
+            let kernel =
+                Pass::of_kernel(String::new(), Dialect::Isf, String::new(), Vec::new(), Origin::of("a".as_ref(), ""));
+            let size = pass_size(&Pass { fragment, ..kernel }, Extent::new(640, 360), &[slider("n")], &[3.0]);
+            assert_eq!(size, Extent::new(side, 360), "{text}");
+        }
     }
 }
