@@ -4,10 +4,10 @@
 use lazy_regex::{Lazy, Regex, lazy_regex};
 use pixelferry::{Error, SaveError};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 use std::str::Lines;
-use std::{fmt, io};
 
 /// An error in the user's shader.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,14 +50,6 @@ pub enum PlayError {
     /// Writing the film failed.
     #[error(transparent)]
     Record(#[from] pixelferry_media::record::RecordError),
-    /// Reading a file failed.
-    #[error("{}: {source}", file.display())]
-    File {
-        /// The file.
-        file: PathBuf,
-        /// Error of the system.
-        source: io::Error,
-    },
     /// The file's extension belongs to no supported language, or the backend does not run it.
     #[error("{}: {reason}", file.display())]
     Language {
@@ -66,7 +58,7 @@ pub enum PlayError {
         /// What is wrong, and what is supported.
         reason: String,
     },
-    /// The shader is invalid, or its trial run failed.
+    /// The shader is invalid, one of its files cannot be read, or its trial run failed.
     #[error("{}", lines(.0))]
     Faults(Vec<Fault>),
     /// Reading a channel's picture, video or stream failed.
@@ -109,8 +101,6 @@ impl PlayError {
     pub fn into_faults(self, file: &Path) -> Vec<Fault> {
         match self {
             Self::Faults(faults) => faults,
-            // A fault's text begins with its file, so leave the file out here.
-            Self::File { file, source } => vec![Fault::new(&file, None, source.to_string())],
             other => vec![Fault::new(file, None, other.to_string())],
         }
     }

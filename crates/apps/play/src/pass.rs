@@ -6,8 +6,8 @@ use crate::gl::{SamplerState, TextureShape};
 use crate::input::{CHANNELS, Param, Slider};
 use pixelferry::{BackendChoice, KernelSource};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Names of the buffers, in the order of computing.
 pub const BUFFERS: [&str; 5] = ["bufA", "bufB", "bufC", "bufD", "cubeA"];
@@ -176,9 +176,9 @@ impl Piece {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`PlayError::File`], and [`PlayError::Faults`] for invalid annotations.
+    /// [`PlayError::Faults`] for a file that cannot be read and for invalid annotations.
     pub fn read(file: &Path, wishes: &Wishes) -> Result<Self, PlayError> {
-        let failed = |source| PlayError::File { file: file.to_owned(), source };
+        let failed = |error: io::Error| Fault::new(file, None, error.to_string());
         if fs::metadata(file).map_err(failed)?.len() > MOST_BYTES {
             return Err(PlayError::Option(format!("{}: the file is larger than {MOST_BYTES} bytes", file.display())));
         }

@@ -24,8 +24,8 @@ impl Program {
     /// `rain.bufD.glsl`, `rain.cubeA.glsl` and `rain.common.glsl`. For ISF it is the vertex shader, `rain.vs`.
     ///
     /// # Errors
-    /// [`PlayError::File`], [`PlayError::Language`], and [`PlayError::Faults`] for errors in
-    /// annotations and elsewhere that are found before compiling.
+    /// [`PlayError::Language`], and [`PlayError::Faults`] for files that cannot be read and for errors in annotations and
+    /// elsewhere that are found before compiling.
     pub fn read(file: &Path, wishes: &Wishes) -> Result<Self, PlayError> {
         let dialect = Dialect::of(file)?;
         let mut pieces = vec![Piece::read(file, wishes)?];
