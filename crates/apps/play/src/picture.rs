@@ -39,20 +39,8 @@ enum Motion {
     Stream(Rc<Stream>, Option<Rc<Texels>>),
 }
 
-/// Streams that programs read. A stream that the previous program read continues with its last frame.
-#[derive(Default)]
-pub struct Streams(HashMap<String, Weak<Stream>>);
-
-impl Streams {
-    fn open(&mut self, name: &str) -> Result<Rc<Stream>, String> {
-        if let Some(known) = self.0.get(name).and_then(Weak::upgrade) {
-            return Ok(known);
-        }
-        let stream = Rc::new(Stream::open(name, fits)?);
-        self.0.insert(name.to_owned(), Rc::downgrade(&stream));
-        Ok(stream)
-    }
-}
+/// Streams that programs read, by name. A stream that the previous program read continues with its last frame.
+pub type Streams = HashMap<String, Weak<Stream>>;
 
 /// A video, with one of its frames in that memory.
 struct Reel {
@@ -152,7 +140,12 @@ fn content(channel: &Channel, streams: &mut Streams) -> Result<Option<Content>, 
             let film = Reel { file: file.clone(), video, read: 1, begun: None };
             (frame.extent(), frame.rgba(), Motion::Film(film))
         }
-        Source::Stream(name) => (Extent::new(1, 1), vec![0; PIXEL], Motion::Stream(streams.open(name)?, None)),
+        Source::Stream(name) => {
+            let known = streams.get(name).and_then(Weak::upgrade).map(Ok);
+            let stream = known.unwrap_or_else(|| Stream::open(name, fits).map(Rc::new))?;
+            streams.insert(name.clone(), Rc::downgrade(&stream));
+            (Extent::new(1, 1), vec![0; PIXEL], Motion::Stream(stream, None))
+        }
     }))
 }
 
