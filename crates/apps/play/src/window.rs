@@ -115,10 +115,8 @@ impl PlayWindow {
 
     fn save(&mut self) {
         let file = self.player.options.file.with_extension("png");
-        match self.player.picture().and_then(|picture| Ok(save_rgba8(picture, &file)?)) {
-            Ok(()) => tell(&format!("saved {}", file.display())),
-            Err(error) => tell(&error.to_string()),
-        }
+        let saved = self.player.picture().and_then(|picture| Ok(save_rgba8(picture, &file)?));
+        tell(&saved.map_or_else(|error| error.to_string(), |()| format!("saved {}", file.display())));
     }
 
     /// Counts a frame, and describes time and frame rate.
@@ -159,17 +157,6 @@ impl PlayWindow {
             self.player.mouse[..2].copy_from_slice(&[x, size.height as f32 - y]);
             self.comes_again = true;
         }
-    }
-
-    fn press(&mut self, size: Extent) {
-        self.is_down = true;
-        self.point(size);
-        self.player.mouse.copy_within(..2, 2);
-    }
-
-    fn release(&mut self) {
-        self.is_down = false;
-        self.player.mouse[2..].iter_mut().for_each(|from| *from = -from.abs());
     }
 }
 
@@ -224,8 +211,15 @@ impl WindowApp for App {
                 shown.point(window.size());
             }
             WindowEvent::MouseInput { state, button: MouseButton::Left, .. } => match state.is_pressed() {
-                true if !context.wants_pointer_input() && !context.is_pointer_over_area() => shown.press(window.size()),
-                false if shown.is_down => shown.release(),
+                true if !context.wants_pointer_input() && !context.is_pointer_over_area() => {
+                    shown.is_down = true;
+                    shown.point(window.size());
+                    shown.player.mouse.copy_within(..2, 2);
+                }
+                false if shown.is_down => {
+                    shown.is_down = false;
+                    shown.player.mouse[2..].iter_mut().for_each(|from| *from = -from.abs());
+                }
                 _ => {}
             },
             WindowEvent::KeyboardInput { event, .. } if !context.wants_keyboard_input() => {
