@@ -134,9 +134,7 @@ impl Player {
             mouse: [0.0; 4],
             keyboard: Keyboard::default(),
         };
-        if let Err(error) = player.read() {
-            player.fail(error);
-        }
+        player.read().unwrap_or_else(|error| player.fail(error));
         Ok(player)
     }
 

@@ -88,7 +88,7 @@ pub fn passes(piece: &Piece, vertices: Option<&Piece>) -> Result<(Vec<Pass>, Vec
         let of = [Some(pass), json.get("PERSISTENT_BUFFERS").and_then(|all| all.get(target))];
         let found = |key: &str| of.into_iter().flatten().find_map(|of| of.get(key));
         let side =
-            |key| found(key).map_or_else(String::new, |side| side.as_str().map_or(side.to_string(), str::to_owned));
+            |key| found(key).map(|side| side.as_str().map_or(side.to_string(), str::to_owned)).unwrap_or_default();
         let (size, is_float) = (["WIDTH", "HEIGHT"].map(side), number(found("FLOAT"), 0.0) != 0.0);
         let fragment = FragmentInfo { size, is_float, ..made.fragment.clone() };
         passes.push(Pass { buffer: targets.iter().position(|known| *known == target), fragment, ..made.clone() });

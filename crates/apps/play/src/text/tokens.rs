@@ -27,8 +27,7 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
     let (mut tokens, mut open, mut conditions): (Vec<Token<'_>>, Vec<usize>, Vec<usize>) = Default::default();
     let mut depth = 0_usize;
     for found in TOKEN.find_iter(text) {
-        if let Some(directive) = found.as_str().trim_start().strip_prefix('#') {
-            let directive = directive.trim_start_matches([' ', '\t']);
+        if let Some(directive) = found.as_str().trim_start().strip_prefix('#').map(str::trim_start) {
             if directive.starts_with("if") {
                 conditions.push(depth);
             } else if directive.starts_with("el") {
