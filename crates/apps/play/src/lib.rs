@@ -29,10 +29,7 @@ mod player;
 mod program;
 mod running_program;
 mod screen;
-#[cfg(target_os = "linux")]
-mod stream;
-#[cfg(not(target_os = "linux"))]
-#[path = "stream_absent.rs"]
+#[cfg_attr(not(target_os = "linux"), path = "stream_absent.rs")]
 mod stream;
 mod text;
 mod trial;
