@@ -10,7 +10,7 @@
 
 use measure::{argument, listed, number, write_rows};
 use pixelferry::driver::select::quantile;
-use pixelferry::isolated::{IsolatedEvent, IsolatedLink, Isolation, serve_child};
+use pixelferry::isolation::{IsolatedEvent, IsolatedLink, Isolation, serve_child};
 use pixelferry::{
     Arg, Argument, BackendChoice, DisplayChoice, KernelSource, LinkBuilder, OpenedLink, PixelFormat, Policy, Profiles,
     Result, Scratch, SurfaceDesc, Trials, command::ApiChoice as _,

@@ -1,7 +1,7 @@
 //! Children that crash, hang or are killed: the display keeps the last frame, and the next child computes the next one.
 
 use super::{DRIVERS, SOON, arguments, event, expected, frames, isolation, ready, shown};
-use pixelferry::isolated::{IsolatedEvent, IsolatedLink};
+use pixelferry::isolation::{IsolatedEvent, IsolatedLink};
 use pixelferry::{BackendChoice, KernelSource, LinkBuilder, PixelFormat, SurfaceDesc};
 use pixelferry_tests::{Need, Usage, by_level, displays, given, need, pass_in_child, wait_until};
 

@@ -1,7 +1,7 @@
 //! Frames of a child are those of a link in the program.
 
 use super::{DRIVERS, FIELD, arguments, event, expected, isolation, kernel, ready, shown};
-use pixelferry::isolated::{IsolatedEvent, IsolatedLink, Isolation};
+use pixelferry::isolation::{IsolatedEvent, IsolatedLink, Isolation};
 use pixelferry::{
     Argument, BackendChoice, BufferDesc, CpuBackend, CpuKernelExt as _, DisplayChoice, HeadlessDisplay, ImageDesc,
     InitialContent, KernelSource, LinkBuilder, PixelFormat, RowOrder, Scratch, SurfaceDesc, Unwritten,

@@ -3,7 +3,7 @@
 mod ends;
 mod frames;
 
-use pixelferry::isolated::{IsolatedEvent, IsolatedLink, Isolation, serve_child};
+use pixelferry::isolation::{IsolatedEvent, IsolatedLink, Isolation, serve_child};
 use pixelferry::{Argument, KernelSource};
 use pixelferry_tests::Need;
 use std::process::Command;

@@ -19,7 +19,7 @@ pub mod guide;
 mod headless;
 
 #[cfg(all(feature = "stream", target_os = "linux"))]
-pub mod isolated;
+pub mod isolation;
 mod listed_device;
 mod pair;
 #[cfg(feature = "picture")]

@@ -100,14 +100,14 @@ impl AnswerProcess {
     /// Waits a moment for the end of a process, unless it `hangs`; then kills it. Returns how it ended, for a sentence
     /// about it. Never takes longer than 100 ms, even if the system cannot end the process.
     pub fn end(&mut self, hangs: bool) -> String {
-        if !hangs && let Some(status) = self.status() {
+        if !hangs && let Some(status) = self.exit() {
             return format!("ended with {status}");
         }
         let _ = self.process.kill();
-        if self.status().is_some() { "was killed" } else { "was killed, and has not ended yet" }.to_owned()
+        if self.exit().is_some() { "was killed" } else { "was killed, and has not ended yet" }.to_owned()
     }
 
-    fn status(&mut self) -> Option<String> {
+    fn exit(&mut self) -> Option<String> {
         let begun = Instant::now();
         loop {
             match self.process.try_wait() {

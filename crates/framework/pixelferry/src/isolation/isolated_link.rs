@@ -85,7 +85,7 @@ impl LinkBuilder {
     pub fn open_isolated(self, isolation: Isolation) -> Result<IsolatedLink> {
         call("LinkBuilder::open_isolated", || {
             if std::env::var_os(super::worker_process::IS_CHILD).is_some() {
-                return Err(Error::refused("this process is itself a child; begin `main` with isolated::serve_child"));
+                return Err(Error::refused("this process is itself a child; begin `main` with isolation::serve_child"));
             }
             if isolation.limit.is_zero() {
                 return Err(Error::refused("a frame may take 0 s; give Isolation::with_limit more"));

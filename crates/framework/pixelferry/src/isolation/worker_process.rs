@@ -22,7 +22,7 @@ const MOST_QUEUED: usize = 64 << 20;
 /// How the child of an isolated link is started and judged.
 ///
 /// ```
-/// use pixelferry::isolated::Isolation;
+/// use pixelferry::isolation::Isolation;
 /// use std::time::Duration;
 ///
 /// let patient = Isolation::default().with_limit(Duration::from_secs(10));

@@ -7,7 +7,7 @@
 //! The child is a second process of the same program, so `main` begins with [`serve_child`]:
 //!
 //! ```standalone_crate
-//! use pixelferry::isolated::{Isolation, IsolatedEvent, serve_child};
+//! use pixelferry::isolation::{Isolation, IsolatedEvent, serve_child};
 //! use pixelferry::{Argument, BackendChoice, DisplayChoice, KernelSource, LinkBuilder, PixelFormat, Scratch, SurfaceDesc};
 //! use std::time::Duration;
 //!
