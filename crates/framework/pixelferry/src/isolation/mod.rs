@@ -2,7 +2,7 @@
 //!
 //! The child opens the backend, builds the kernels and computes frames. They reach this program through a stream's
 //! memory; the display, and the last frame on it, stay here. A child that crashes, reports an error or gives no frame in
-//! time is replaced: first on the same device again, then on the next one.
+//! time is replaced: first with the same backend again, then with the next one.
 //!
 //! The child is a second process of the same program, so `main` begins with [`serve_child`]:
 //!
