@@ -20,7 +20,7 @@ fn named<C: pixelferry::command::ApiChoice + PartialEq>(name: &str) -> C {
 }
 
 /// Runs `body` in a forked process; its exit status.
-fn forked(body: impl FnOnce() -> i32) -> i32 {
+pub fn forked(body: impl FnOnce() -> i32) -> i32 {
     // SAFETY: the child calls `body` and ends.
     match unsafe { libc::fork() } {
         0 => {
@@ -40,7 +40,7 @@ fn forked(body: impl FnOnce() -> i32) -> i32 {
     }
 }
 
-fn says_spawn<T>(what: &str, outcome: Result<T, impl Debug>) -> bool {
+pub fn says_spawn<T>(what: &str, outcome: Result<T, impl Debug>) -> bool {
     let said = outcome.err().map(|error| format!("{error:?}")).unwrap_or_default();
     let right = said.contains("spawn");
     if !right {

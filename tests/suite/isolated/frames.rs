@@ -1,6 +1,7 @@
 //! Frames of a child are those of a link in the program.
 
 use super::{DRIVERS, FIELD, arguments, event, expected, isolation, kernel, ready, shown};
+use crate::forked::{forked, says_spawn};
 use pixelferry::isolation::{IsolatedEvent, IsolatedLink, Isolation};
 use pixelferry::{
     Argument, BackendChoice, BufferDesc, CpuBackend, CpuKernelExt as _, DisplayChoice, HeadlessDisplay, ImageDesc,
@@ -222,4 +223,35 @@ pub fn opencl(screen: &HeadlessDisplay) -> IsolatedLink {
 pub fn any(screen: &HeadlessDisplay, kernel: &KernelSource) -> IsolatedLink {
     let desc = SurfaceDesc::image(FIELD, 32, PixelFormat::Rgba8);
     LinkBuilder::new(desc).launch(kernel, []).shown_by(&screen.display()).open_isolated(isolation()).unwrap()
+}
+
+/// A forked process refuses, and leaves the child to its parent.
+#[test]
+fn a_forked_process_leaves_the_child_alone() {
+    pass_in_child("isolated::frames::child_forks", None, &[], &["refused"]);
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn child_forks() {
+    let screen = pixelferry::open_headless(DisplayChoice::Memory).unwrap();
+    if need(pixelferry_tests::Need::Egl, pixelferry::open_backend(BackendChoice::Gl, &[])).is_none() {
+        return;
+    }
+    let mut link = std::mem::ManuallyDrop::new(opengl(&screen, isolation(), &[1; 16]));
+    ready(&mut link);
+    let code = forked(|| {
+        let refused = says_spawn("a launch", link.launch(&[&arguments(1, 0)]))
+            & says_spawn("an update", link.update(Duration::ZERO))
+            & says_spawn("memory", link.write(0, 0, &[1]))
+            & says_spawn("a size", link.resize(SurfaceDesc::image(8, 8, PixelFormat::Rgba8)));
+        // SAFETY: the parent's copy is dropped below, and the child's here: two processes.
+        drop(unsafe { std::ptr::read(&raw const *link) });
+        i32::from(!refused)
+    });
+    assert_eq!(code, 0);
+    let mut link = std::mem::ManuallyDrop::into_inner(link);
+    assert!(link.launch(&[&arguments(7, 0)]).unwrap());
+    assert_eq!(event(&mut link, 1), IsolatedEvent::Frame { launch: 1 });
+    println!("a forked process was refused");
 }
