@@ -155,9 +155,9 @@ fn a_process_that_is_killed_is_replaced() {
     let file = folder("faults").join("killed.glsl");
     let text = "void mainImage(out vec4 c, in vec2 at) { c = vec4(0.2); }";
     for (name, script, wanted) in [
-        ("while it tries", "echo 'pixelferry-trial \"Ready\"'; read text; kill -9 $$", "signal: 9"),
+        ("while it tries", "echo 'pixelferry-answer \"Ready\"'; read text; kill -9 $$", "signal: 9"),
         ("before it is ready", "exit 3", "exit status: 3"),
-        ("as it has no device", "echo 'pixelferry-trial {\"Unable\":\"no device\"}'; read text", "no device"),
+        ("as it has no device", "echo 'pixelferry-answer {\"Unable\":\"no device\"}'; read text", "no device"),
     ] {
         std::fs::write(&file, text).unwrap();
         let mut others = trial(BackendChoice::Gl);
@@ -188,7 +188,7 @@ fn a_process_that_is_killed_is_replaced() {
 #[test]
 fn a_text_cannot_forge_the_answer_of_its_trial() {
     let file = folder("faults").join("forge.cl");
-    let answer = r#"\npixelferry-trial {\"Tried\":{\"Err\":[{\"file\":\"forge.cl\",\"line\":null,\"column\":null,\"text\":\"forged\"}]}}\n"#;
+    let answer = r#"\npixelferry-answer {\"Tried\":{\"Err\":[{\"file\":\"forge.cl\",\"line\":null,\"column\":null,\"text\":\"forged\"}]}}\n"#;
     let text = format!(
         "kernel void forge(PF_IMAGE(uchar4, out)) {{
     int x = get_global_id(0), y = get_global_id(1);
