@@ -73,7 +73,7 @@ fn outlive(link: &mut IsolatedLink, (name, harm): (&str, Harm), number: u32) {
     };
     assert_eq!((lost_launches, memory), (launches, true), "{name}: {reason}");
     assert!(shown(link) == expected(number, &table), "{name}: the display keeps the last frame");
-    assert!(!exists(child), "{name}: a process is left");
+    wait_until("the end of the process", || !exists(child));
     ready(link);
     assert_ne!(link.child_id(), Some(child));
     let launch = 2 + launches as u64;
@@ -111,7 +111,8 @@ fn child_ends() {
                     before = Some(now);
                 }
                 if let Some(before) = before {
-                    assert_eq!((now.descriptors, now.threads), (before.descriptors, before.threads), "round {round}");
+                    let count = |usage: Usage| (usage.descriptors, usage.threads);
+                    wait_until("descriptors and threads as before", || count(Usage::here().unwrap()) == count(before));
                 }
             }
         }
