@@ -31,6 +31,7 @@ pub enum InitialContent {
     Bytes(Vec<u8>),
 }
 
+#[cfg(all(feature = "stream", target_os = "linux"))]
 impl InitialContent {
     /// Returns the number of bytes.
     pub(crate) const fn len(&self) -> usize {
