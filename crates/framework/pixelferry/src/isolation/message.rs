@@ -88,8 +88,7 @@ impl Work {
             return Err(Error::refused("no kernel was declared; declare what a frame launches (LinkBuilder::launch)"));
         }
         let kernels = builder.launches.iter().map(|(source, arguments)| KernelWork::of(source, arguments));
-        let (stream, backend) = (String::new(), String::new());
-        let remembers = builder.policy.profiles != Profiles::Off;
+        let (stream, backend, remembers) = (String::new(), String::new(), builder.policy.profiles != Profiles::Off);
         let kernels = kernels.collect::<Result<_>>()?;
         Ok(Self { stream, backend, is_strict: true, remembers, surface: builder.surface, kernels })
     }
