@@ -12,7 +12,7 @@
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
-use measure::{argument, listed, number, write_rows};
+use measure::{block_ratio, listed, number, sizes, write_rows};
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
@@ -143,15 +143,6 @@ impl Side {
     }
 }
 
-/// Returns the median of the ratios of blocks that followed each other, with the 95 % interval of the median.
-fn ratio(with: &[f64], without: &[f64]) -> String {
-    let ratios: Vec<f64> = with.iter().zip(without).map(|(with, without)| with / without).collect();
-    // By the normal approximation of ranks.
-    let half = 0.98 / (ratios.len().max(1) as f64).sqrt();
-    let [low, median, high] = [0.5 - half, 0.5, 0.5 + half].map(|at| quantile(&ratios, at.clamp(0.0, 1.0)));
-    format!("{median:.3} ({low:.3} to {high:.3})")
-}
-
 fn print(rows: &[AuditRow]) {
     let [off, others @ ..] = rows else { return };
     for row in others {
@@ -164,21 +155,12 @@ fn print(rows: &[AuditRow]) {
             row.wait,
             row.audit,
             quantile(&off.frame_us, 0.5),
-            ratio(&row.frame_us, &off.frame_us),
-            ratio(&row.processor_us, &off.processor_us),
+            block_ratio(&row.frame_us, &off.frame_us, 3),
+            block_ratio(&row.processor_us, &off.processor_us, 3),
             row.audited,
             row.skipped,
         );
     }
-}
-
-fn sizes() -> Vec<(u32, u32)> {
-    let Some(texts) = argument("--sizes") else { return SIZES.to_vec() };
-    let size = |text: &str| {
-        let (width, height) = text.split_once('x')?;
-        Some((width.parse().ok()?, height.parse().ok()?))
-    };
-    texts.split(';').map(|text| size(text).expect("sizes such as 1920x1080;3840x2160")).collect()
 }
 
 fn main() {
@@ -203,7 +185,7 @@ fn main() {
                 }
             };
             let mut side = Side { backend, screen, nonce: 0 };
-            for (size, waits) in sizes().into_iter().flat_map(|size| [(size, true), (size, false)]) {
+            for (size, waits) in sizes(&SIZES).into_iter().flat_map(|size| [(size, true), (size, false)]) {
                 match side.measure(size, waits, rounds) {
                     Ok(rows) => {
                         print(&rows);

@@ -8,7 +8,7 @@
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
-use measure::{argument, listed, number, write_rows};
+use measure::{block_ratio, listed, number, sizes, write_rows};
 use pixelferry::driver::select::quantile;
 use pixelferry::isolation::{IsolatedEvent, IsolatedLink, Isolation, serve_child};
 use pixelferry::{
@@ -116,24 +116,6 @@ impl Sides {
     }
 }
 
-/// Returns the median of the ratios of blocks that followed each other, with the 95 % interval of the median.
-fn ratio(with: &[f64], without: &[f64]) -> String {
-    let ratios: Vec<f64> = with.iter().zip(without).map(|(with, without)| with / without).collect();
-    // By the normal approximation of ranks.
-    let half = 0.98 / (ratios.len().max(1) as f64).sqrt();
-    let [low, median, high] = [0.5 - half, 0.5, 0.5 + half].map(|at| quantile(&ratios, at.clamp(0.0, 1.0)));
-    format!("{median:.2} ({low:.2} to {high:.2})")
-}
-
-fn sizes() -> Vec<(u32, u32)> {
-    let Some(texts) = argument("--sizes") else { return SIZES.to_vec() };
-    let size = |text: &str| {
-        let (width, height) = text.split_once('x')?;
-        Some((width.parse().ok()?, height.parse().ok()?))
-    };
-    texts.split(';').map(|text| size(text).expect("sizes such as 1920x1080;3840x2160")).collect()
-}
-
 fn main() {
     if serve_child().expect("the program of this child ended") {
         return;
@@ -146,7 +128,7 @@ fn main() {
         .filter(|row| row.choice.api().is_some() && row.choice != BackendChoice::Cpu && listed("--backend", row.name));
     for backend in backends {
         for display in DisplayChoice::all().filter(|row| row.choice.api().is_some() && listed("--display", row.name)) {
-            for size in sizes() {
+            for size in sizes(&SIZES) {
                 let mut sides = match Sides::open(size, backend.choice, display.choice) {
                     Ok(sides) => sides,
                     Err(error) => {
@@ -173,7 +155,7 @@ fn main() {
                         }
                     }
                     let median = quantile(&row.program_us, 0.5);
-                    let ratio = ratio(&row.child_us, &row.program_us);
+                    let ratio = block_ratio(&row.child_us, &row.program_us, 2);
                     let IsolatedRow { compute, display, size, wait, .. } = &row;
                     println!("| {compute} | {display} | {size} | {wait} | {median:.0} | {ratio} |");
                     all.push(row);

@@ -12,6 +12,7 @@
 //! | `look` | what it costs to look closely at an array |
 //! | `record` | what a film costs its program |
 //! | `audits` | what frames cost with audits and without |
+//! | `isolated` | frames of a child process beside those of the program |
 //! | `draws` | what the compute device's draws cost |
 //! | `bandwidth` | arrays beside what memory carries |
 //!
@@ -22,6 +23,7 @@
 
 use pixelferry::api::gl::{self, GlDisplay};
 use pixelferry::api::wgpu::{self, WgpuDisplay};
+use pixelferry::driver::select::quantile;
 use pixelferry::{Display as _, DrawOptions, Link, Result, ShowOutcome, ShownFrame, WriteFrame};
 use serde::Serialize;
 use std::env;
@@ -58,6 +60,25 @@ pub fn number<T: FromStr>(name: &str, default: T) -> T {
 /// texts.
 pub fn listed(name: &str, what: &str) -> bool {
     argument(name).is_none_or(|texts| texts.split(';').any(|text| what.contains(text)))
+}
+
+/// Returns the sizes after `--sizes`, such as `1920x1080;3840x2160`, or `usual`.
+pub fn sizes(usual: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let Some(texts) = argument("--sizes") else { return usual.to_vec() };
+    let size = |text: &str| {
+        let (width, height) = text.split_once('x')?;
+        Some((width.parse().ok()?, height.parse().ok()?))
+    };
+    texts.split(';').map(|text| size(text).expect("sizes such as 1920x1080;3840x2160")).collect()
+}
+
+/// Returns the median of the ratios of blocks that followed each other, with the 95 % interval of the median.
+pub fn block_ratio(with: &[f64], without: &[f64], digits: usize) -> String {
+    let ratios: Vec<f64> = with.iter().zip(without).map(|(with, without)| with / without).collect();
+    // By the normal approximation of ranks.
+    let half = 0.98 / (ratios.len().max(1) as f64).sqrt();
+    let [low, median, high] = [0.5 - half, 0.5, 0.5 + half].map(|at| quantile(&ratios, at.clamp(0.0, 1.0)));
+    format!("{median:.digits$} ({low:.digits$} to {high:.digits$})")
 }
 
 /// Writes rows to the file after `--json`, one JSON object on each line.
