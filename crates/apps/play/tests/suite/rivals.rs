@@ -7,7 +7,7 @@ use crate::input::{Slider, uniforms};
 use crate::program::Program;
 use crate::suite::worked::worked;
 use crate::suite::{SIZE, folder};
-use crate::text::{TRIANGLE, as_compute};
+use crate::text::{TRIANGLE, as_compute, precise};
 use pixelferry::{Display as _, DisplayChoice, open_headless};
 use pixelferry_play::{Moment, PlayError, Wishes};
 use pixelferry_testing::{Need, need};
@@ -35,7 +35,13 @@ impl Shader {
 impl Gl {
     /// Computes a texture with the compute shader.
     fn store(&self, shader: &Shader, into: &Texture, inputs: &DrawInputs<'_>) -> Result<(), PlayError> {
-        self.run(shader, shader.rival.as_ref().map(|rival| &rival.stores), into, inputs)
+        self.run(shader, (&shader.rival.as_ref().unwrap().stores, true), into, inputs)
+    }
+
+    /// Gives a text this compute shader.
+    fn add(&self, built: &mut BuiltText, rival: &str) {
+        self.add_rival(&mut built.shader, rival, precise([TRIANGLE, &built.text]));
+        assert!(built.shader.has_rival(), "it is no compute shader:\n{rival}");
     }
 }
 
@@ -113,8 +119,8 @@ fn compute_shaders_of_texts_have_the_same_pixels() {
         let frames = || (0..9).map(|n| n as f32 / 4.0);
         let expected: Vec<_> =
             frames().map(|time| computed((&gl, &built), Gl::draw, (&alone, time, !is_float))).collect();
-        gl.add_rival(&mut built.shader, &as_compute(&built.text).unwrap());
-        assert!(built.shader.has_rival(), "{} is no compute shader", file.display());
+        let rival = as_compute(&built.text).unwrap();
+        gl.add(&mut built, &rival);
         for (time, expected) in frames().zip(&expected) {
             for pixels in [
                 computed((&gl, &built), Gl::store, (&stored, time, !is_float)),
@@ -147,11 +153,37 @@ fn a_compute_shader_with_other_pixels_is_dropped() {
     assert_ne!(own, other);
     let (alone, both) = (gl.texture(SIZE, false).unwrap(), gl.texture(SIZE, false).unwrap());
     let expected: Vec<_> = (0..9).map(|n| computed((&gl, &built), Gl::draw, (&alone, n as f32, true))).collect();
-    gl.add_rival(&mut built.shader, &other);
-    assert!(built.shader.has_rival());
+    gl.add(&mut built, &other);
     let shown: Vec<_> = (0..9).map(|n| computed((&gl, &built), Gl::draw, (&both, n as f32, true))).collect();
     assert!(shown == expected, "the other picture was shown");
     assert!(!built.shader.has_rival());
+}
+
+/// A hash of large sines, whose digits depend on how a driver rounds.
+const HASH: &str = "void mainImage(out vec4 c, in vec2 p) {
+  c = vec4(fract(sin(dot(1.41421356 * (p + 1000.0), vec2(127.1, 311.7))) * 43758.5453));
+}";
+
+/// Where a text leaves its rounding open, the pixels of the precise fragment shader are right, too. The first frame
+/// already has the picture that remains.
+#[test]
+fn a_compute_shader_with_the_pixels_of_the_precise_one_is_kept() {
+    let Some(gl) = opened() else { return };
+    let file = folder("rivals").join("hash.glsl");
+    std::fs::write(&file, HASH).unwrap();
+    let mut built = built(&gl, &file);
+    let into = gl.texture(SIZE, false).unwrap();
+    let drawn = computed((&gl, &built), Gl::draw, (&into, 0.0, true));
+    let own = as_compute(&built.text).unwrap();
+    let rival = own.replace("\nvec4 shadertoy_out_color,", "\nprecise vec4 shadertoy_out_color,");
+    assert_ne!(own, rival);
+    gl.add(&mut built, &rival);
+    let stored = computed((&gl, &built), Gl::store, (&into, 0.0, true));
+    let off: usize = stored.iter().zip(&drawn).map(|(a, b)| usize::from(a.abs_diff(*b))).sum();
+    assert!(off > stored.len(), "this driver rounds both alike: {off}");
+    let shown: Vec<_> = (0..9).map(|n| computed((&gl, &built), Gl::draw, (&into, n as f32, true))).collect();
+    assert!(built.shader.has_rival(), "it was dropped");
+    assert!([stored, drawn].contains(&shown[0]) && shown.iter().all(|frame| *frame == shown[0]));
 }
 
 /// Texts that only a fragment shader can run, and those that may differ between versions of GLSL.
@@ -169,7 +201,7 @@ fn some_texts_have_no_compute_shader() {
         let mut built = built(&gl, &file);
         let text = as_compute(&built.text);
         let has = text.as_ref().map(|text| {
-            gl.add_rival(&mut built.shader, text);
+            gl.add_rival(&mut built.shader, text, precise([TRIANGLE, &built.text]));
             built.shader.has_rival()
         });
         assert_eq!(has, compiles, "{name}");
