@@ -3,7 +3,7 @@
 use crate::error::PlayError;
 use crate::gl::{Gl, Program, SamplerState, Texture};
 use crate::pass::{Pass, TextVoucher};
-use crate::text::{COLOUR, TRIANGLE, as_compute, precise};
+use crate::text::{COLOUR, TRIANGLE, as_compute};
 use pixelferry::{ComputeBackend, ComputeMemory, Error, Extent, Kernel};
 use std::sync::Arc;
 
@@ -67,8 +67,7 @@ impl Driver {
                         Err(PlayError::Faults(faults)) => first = first.or(Some(faults)),
                         built => {
                             let mut program = built?;
-                            let precise = || precise([vertices, &pass.text]);
-                            rival.iter().for_each(|text| gl.add_rival(&mut program, text, precise()));
+                            rival.iter().for_each(|text| gl.add_rival(&mut program, text, [vertices, &pass.text]));
                             return Ok(PassProgram::Fragment(program));
                         }
                     }

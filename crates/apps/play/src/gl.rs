@@ -129,7 +129,6 @@ pub(crate) struct RivalProgram {
 }
 
 /// Frames that both shaders computed, and the shortest times, that of the compute shader first.
-#[derive(Clone, Copy)]
 pub(crate) struct RivalRounds {
     pub(crate) count: u32,
     pub(crate) took: [Duration; 2],
@@ -205,9 +204,12 @@ impl Gl {
     }
 
     /// Adds the same text as a compute shader, if it compiles as one. It is used if it is faster and has the same pixels as
-    /// the fragment shader, or as the one of the stages `precise`.
-    pub fn add_rival(&self, program: &mut Program, text: &str, precise: [String; 2]) {
+    /// the fragment shader of these stages, or as that with a precise colour.
+    pub fn add_rival(&self, program: &mut Program, text: &str, stages: [&str; 2]) {
         let stores = self.linked(&[(glow::COMPUTE_SHADER, text)]);
+        // Of the fragment shader, the first output is the colour.
+        let precise =
+            stages.map(|text| format!("#version 430\n{}", text.replacen("out vec4 ", "precise out vec4 ", 1)));
         let rival = |stores| Box::new(RivalProgram { stores, precise, rounds: RefCell::default() });
         program.rival = stores.ok().map(rival);
     }
@@ -238,59 +240,47 @@ impl Gl {
 
     /// Computes a whole texture.
     pub fn draw(&self, program: &Program, into: &Texture, inputs: &DrawInputs<'_>) -> Result<(), PlayError> {
-        let Some(rival) = &program.rival else { return self.run(program, (&program.drawn, false), into, inputs) };
+        let run = |shader: (&LinkedProgram, bool)| self.run(program, shader, into, inputs);
+        let Some(rival) = &program.rival else { return run((&program.drawn, false)) };
         let shaders = [(&rival.stores, true), (&program.drawn, false)];
         let new = RivalRounds { count: 0, took: [Duration::MAX; 2] };
-        let mut rounds = rival.rounds.borrow().get(&inputs.pass).copied().unwrap_or(new);
-        if rounds.count == ROUNDS {
-            let [stored, drawn] = rounds.took;
-            return self.run(program, shaders[usize::from(stored >= drawn)], into, inputs);
+        let mut rounds = rival.rounds.borrow_mut();
+        let RivalRounds { count, took } = rounds.entry(inputs.pass).or_insert(new);
+        if *count < ROUNDS {
+            let mut timed = |at: usize| {
+                self.0.finish()?;
+                let begun = Instant::now();
+                run(shaders[at])?;
+                self.0.finish()?;
+                took[at] = took[at].min(begun.elapsed());
+                if [0, ROUNDS - 1].contains(count) { into.read_pixels() } else { Ok(Vec::new()) }
+            };
+            let (stored, drawn) = (timed(0), timed(1)?);
+            let is_stored =
+                |pixels: &Vec<u8>| stored.as_ref().is_ok_and(|stored| is_same(stored, pixels, into.target.format()));
+            // `precise` fixes how operations are rounded (GLSL 4.60, section 4.9). A compute shader with those pixels
+            // computes the same text, and the other fragment shader differs by what GLSL leaves to compilers.
+            let precise = || {
+                let [vertex, fragment] = &rival.precise;
+                run((&self.linked(&[(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)])?, false))?;
+                into.read_pixels()
+            };
+            if is_stored(&drawn) {
+                *count += 1;
+                if *count < ROUNDS {
+                    // The fragment shader ran last, so its pixels remain.
+                    return Ok(());
+                }
+            } else if *count == 0 && precise().is_ok_and(|pixels: Vec<u8>| is_stored(&pixels)) {
+                // The first frame already has the picture that remains.
+                (1..ROUNDS).try_for_each(|_| timed(1).and_then(|_| timed(0)).map(drop))?;
+                *count = ROUNDS;
+            } else {
+                (*count, *took) = (ROUNDS, [Duration::MAX; 2]);
+            }
         }
-        let mut took = rounds.took;
-        let mut timed = |at: usize| {
-            self.0.finish()?;
-            let begun = Instant::now();
-            self.run(program, shaders[at], into, inputs)?;
-            self.0.finish()?;
-            took[at] = took[at].min(begun.elapsed());
-            Ok::<_, PlayError>(())
-        };
-        let is_read = [0, ROUNDS - 1].contains(&rounds.count);
-        let read = || if is_read { into.read_pixels() } else { Ok(Vec::new()) };
-        // The fragment shader runs last, so its pixels remain.
-        let stored = timed(0).and_then(|()| read());
-        timed(1)?;
-        let (drawn, format) = (read()?, into.target.format());
-        if stored.as_ref().is_ok_and(|stored| is_same(stored, &drawn, format)) {
-            rounds.count += 1;
-        } else if rounds.count == 0 && self.is_precise((program, rival), stored, into, inputs) {
-            // The pictures differ by what GLSL leaves to compilers, so the first frame already has the one that remains.
-            (1..ROUNDS).try_for_each(|_| timed(1).and_then(|()| timed(0)))?;
-            rounds.count = ROUNDS;
-        } else {
-            (rounds.count, took) = (ROUNDS, new.took);
-        }
-        rounds.took = took;
-        rival.rounds.borrow_mut().insert(inputs.pass, rounds);
-        if rounds.count == ROUNDS { self.draw(program, into, inputs) } else { Ok(()) }
-    }
-
-    /// Returns whether these pixels of the compute shader are those of the precise fragment shader. `precise` fixes how
-    /// operations are rounded (GLSL 4.60, section 4.9), so both shaders compute the same, and the other fragment shader
-    /// differs only where compilers are free to join or to reorder operations.
-    fn is_precise(
-        &self,
-        (program, rival): (&Program, &RivalProgram),
-        stored: Result<Vec<u8>, PlayError>,
-        into: &Texture,
-        inputs: &DrawInputs<'_>,
-    ) -> bool {
-        let [vertex, fragment] = &rival.precise;
-        let drawn = self
-            .linked(&[(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)])
-            .and_then(|precise| self.run(program, (&precise, false), into, inputs))
-            .and_then(|()| into.read_pixels());
-        matches!((stored, drawn), (Ok(stored), Ok(drawn)) if is_same(&stored, &drawn, into.target.format()))
+        let [stored, drawn] = took;
+        run(shaders[usize::from(stored >= drawn)])
     }
 
     /// Draws over a whole texture, or stores all of it if the shader is a compute shader.

@@ -109,14 +109,6 @@ pub fn as_compute(text: &str) -> Option<String> {
     is_same.then(|| STORES.replace("GROUP", &GROUP.to_string()) + &text)
 }
 
-/// Returns the stages of a pass with a `precise` colour.
-pub fn precise(stages: [&str; 2]) -> [String; 2] {
-    stages.map(|text| {
-        let declared = |text: String, declared: &&str| text.replacen(declared, &format!("precise {declared}"), 1);
-        format!("#version 430\n{}", DECLARED[..2].iter().fold(text.to_owned(), declared))
-    })
-}
-
 /// Declares the inputs.
 const INPUTS: &str = "#define HW_PERFORMANCE 1
 #define iGlobalTime iTime

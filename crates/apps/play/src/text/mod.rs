@@ -6,7 +6,7 @@ mod kernel;
 mod tokens;
 mod zeroed_text;
 
-pub use fragment::{COLOUR, TRIANGLE, as_compute, precise};
+pub use fragment::{COLOUR, TRIANGLE, as_compute};
 
 use crate::dialect::Dialect;
 use crate::error::{Fault, PlayError};

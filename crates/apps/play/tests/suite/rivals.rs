@@ -7,7 +7,7 @@ use crate::input::{Slider, uniforms};
 use crate::program::Program;
 use crate::suite::worked::worked;
 use crate::suite::{SIZE, folder};
-use crate::text::{TRIANGLE, as_compute, precise};
+use crate::text::{TRIANGLE, as_compute};
 use pixelferry::{Display as _, DisplayChoice, open_headless};
 use pixelferry_play::{Moment, PlayError, Wishes};
 use pixelferry_testing::{Need, need};
@@ -40,7 +40,7 @@ impl Gl {
 
     /// Gives a text this compute shader.
     fn add(&self, built: &mut BuiltText, rival: &str) {
-        self.add_rival(&mut built.shader, rival, precise([TRIANGLE, &built.text]));
+        self.add_rival(&mut built.shader, rival, [TRIANGLE, &built.text]);
         assert!(built.shader.has_rival(), "it is no compute shader:\n{rival}");
     }
 }
@@ -201,7 +201,7 @@ fn some_texts_have_no_compute_shader() {
         let mut built = built(&gl, &file);
         let text = as_compute(&built.text);
         let has = text.as_ref().map(|text| {
-            gl.add_rival(&mut built.shader, text, precise([TRIANGLE, &built.text]));
+            gl.add_rival(&mut built.shader, text, [TRIANGLE, &built.text]);
             built.shader.has_rival()
         });
         assert_eq!(has, compiles, "{name}");
