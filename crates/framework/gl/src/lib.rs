@@ -113,8 +113,8 @@ pub use display::headless::{EsContext, HeadlessDevice, HeadlessOptions, headless
 pub use display::runner::{Flow, Waker, WindowApp, run_window};
 #[cfg(feature = "window")]
 pub use display::window::{GlWindow, Vsync, WindowOptions};
+pub use interop_core::Viewport;
 pub use interop_core::{AlphaMode, DrawOptions, DrawReport, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};
-pub use objects::draw_state::Viewport;
 pub use queue::GlDevice;
 pub use surface::engine_level::EngineTexture;
 pub use surface::target::OffscreenTarget;

@@ -55,7 +55,7 @@ pub use compute::{
 pub use describe::color::{AlphaMode, Encoding, TargetEncoding, ToneMap};
 pub use describe::error::{DriverError, Error, Result};
 pub use describe::format::PixelFormat;
-pub use describe::geometry::{Extent, ExtentError, Region, RowOrder};
+pub use describe::geometry::{Extent, ExtentError, Region, RowOrder, Viewport};
 pub use describe::path_id::{PathId, PathKind};
 pub use describe::surface::{BufferDesc, ImageAccess, ImageDesc, MemoryShape, SurfaceDesc, Unwritten};
 pub use describe::verdict::AuditVerdict;

@@ -66,10 +66,9 @@ impl Queue {
     pub fn read_into<T: Element>(&self, from: &Buffer, offset: usize, into: &mut [T], wait: &[Event]) -> Result<()> {
         let range = range_of(offset, size_of_val(into));
         // SAFETY: `into` is borrowed until the command is done, which is waited for.
-        let event = unsafe { self.read_bytes(1, from, range, into.as_mut_ptr().cast(), wait) }?;
-        // Necessary even for a blocking command: where several threads use a queue, rusticl (seen with Mesa 22.3)
-        // returns too early if another thread flushed.
-        event.wait_until_final()
+        // A blocking command would not be enough: where several threads use a queue, rusticl (seen with Mesa 22.3) returns
+        // too early if another thread flushed.
+        unsafe { self.read_to(from, range, into.as_mut_ptr().cast(), wait) }?.wait_until_final()
     }
 
     /// Reads the bytes `range` to an address (`clEnqueueReadBuffer`). Does not block.
@@ -78,25 +77,11 @@ impl Queue {
     /// The address has this number of bytes, and no other code uses them until [`Event::wait_until_final`] has
     /// returned.
     pub unsafe fn read_to(&self, from: &Buffer, range: Range<usize>, to: *mut u8, wait: &[Event]) -> Result<Event> {
-        // SAFETY: the caller's promise.
-        unsafe { self.read_bytes(0, from, range, to, wait) }
-    }
-
-    /// # Safety
-    /// That of [`Queue::read_to`].
-    unsafe fn read_bytes(
-        &self,
-        blocking: u32,
-        from: &Buffer,
-        range: Range<usize>,
-        to: *mut u8,
-        wait: &[Event],
-    ) -> Result<Event> {
         const OP: &str = "clEnqueueReadBuffer";
         self.check(from, &range, OP)?;
         // SAFETY: the address is the caller's promise; the rest is live.
         self.enqueue_using(OP, &[from.raw.used(&range, Read)], wait, |queue, n, list| unsafe {
-            q::enqueue_read_buffer(queue, from.raw(), blocking, range.start, range.len(), to.cast(), n, list)
+            q::enqueue_read_buffer(queue, from.raw(), 0, range.start, range.len(), to.cast(), n, list)
         })
     }
 
@@ -130,7 +115,7 @@ impl Queue {
     pub fn write_from<T: Element>(&self, to: &Buffer, offset: usize, from: &[T], wait: &[Event]) -> Result<()> {
         let range = range_of(offset, size_of_val(from));
         // SAFETY: `from` is borrowed until the command is done, which is waited for.
-        unsafe { self.write_bytes(1, to, range, from.as_ptr().cast(), wait) }?.wait_until_final()
+        unsafe { self.write_at(to, range, from.as_ptr().cast(), wait) }?.wait_until_final()
     }
 
     /// Writes the bytes `range` from an address (`clEnqueueWriteBuffer`). Does not block.
@@ -139,25 +124,11 @@ impl Queue {
     /// The address has this number of bytes, and no other code changes them until [`Event::wait_until_final`] has
     /// returned.
     pub unsafe fn write_at(&self, to: &Buffer, range: Range<usize>, from: *const u8, wait: &[Event]) -> Result<Event> {
-        // SAFETY: the caller's promise.
-        unsafe { self.write_bytes(0, to, range, from, wait) }
-    }
-
-    /// # Safety
-    /// That of [`Queue::write_at`].
-    unsafe fn write_bytes(
-        &self,
-        blocking: u32,
-        to: &Buffer,
-        range: Range<usize>,
-        from: *const u8,
-        wait: &[Event],
-    ) -> Result<Event> {
         const OP: &str = "clEnqueueWriteBuffer";
         self.check(to, &range, OP)?;
         // SAFETY: the address is the caller's promise; the rest is live.
         self.enqueue_using(OP, &[to.raw.used(&range, Write)], wait, |queue, n, list| unsafe {
-            q::enqueue_write_buffer(queue, to.raw(), blocking, range.start, range.len(), from.cast(), n, list)
+            q::enqueue_write_buffer(queue, to.raw(), 0, range.start, range.len(), from.cast(), n, list)
         })
     }
 

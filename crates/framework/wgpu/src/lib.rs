@@ -59,10 +59,11 @@ pub use context::device_extension::DeviceExtension;
 pub use context::format::DRAW_FEATURES;
 #[cfg(any(target_os = "linux", windows))]
 pub use context::vulkan::add_device_extensions;
-pub use display::contract::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
+pub use display::contract::{WgpuBuffer, WgpuDisplay, WgpuImage};
 pub use display::view_target::ViewTarget;
 pub use draw::painter::DrawTarget;
 pub use draw::target::OffscreenTarget;
+pub use interop_core::Viewport;
 pub use interop_core::{AlphaMode, DrawOptions, DrawReport, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};
 
 /// The version of wgpu whose types appear in this API.

@@ -5,13 +5,13 @@ use crate::api::host_state::READS;
 use crate::display::contract::GlDisplay;
 use crate::display::draw_target::check_target;
 use crate::objects::attachment::Attachment;
-use crate::objects::draw_state::Viewport;
 use crate::objects::pixel_read;
 use crate::queue::texture::TextureHandle;
 use interop_core::describe::error::call;
 use interop_core::draw::Obstacle;
 use interop_core::{
     DrawOptions, Error, Extent, HandleType, PixelFormat, Result, SharedHandle, ShowTarget, Surface, TargetPixels,
+    Viewport,
 };
 use std::any::Any;
 use std::sync::Arc;

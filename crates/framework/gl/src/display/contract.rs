@@ -10,7 +10,6 @@ use crate::display::draw_target::{check_encoding, check_target};
 use crate::draw::image_source::ImageSource;
 use crate::draw::quad::Draw;
 use crate::draw::tools::Tools;
-use crate::objects::draw_state::Viewport;
 use crate::objects::program::link;
 use crate::queue::GlDevice;
 use crate::staging::GlStaging;
@@ -28,7 +27,7 @@ use interop_core::display::{Staging, StagingKind, Surface};
 use interop_core::draw::Plan;
 use interop_core::{
     DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, DrawReport, Error, Extent, FrameTag, GlContext, Manner,
-    PixelFormat, Result, SharedHandle, Support, SurfaceDesc, SyncKind,
+    PixelFormat, Result, SharedHandle, Support, SurfaceDesc, SyncKind, Viewport,
 };
 use std::any::Any;
 use std::rc::Rc;

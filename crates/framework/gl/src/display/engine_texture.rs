@@ -1,11 +1,10 @@
 //! Draws into a texture of an engine.
 
 use crate::display::contract::GlDisplay;
-use crate::objects::draw_state::Viewport;
 use crate::surface::engine_level::{AttachedLevel, EngineTexture, Level};
 use interop_core::describe::error::call;
 use interop_core::display::Surface;
-use interop_core::{DrawOptions, Result};
+use interop_core::{DrawOptions, Result, Viewport};
 
 impl GlDisplay {
     /// Draws an image surface over the content of a texture that the engine created and owns. Otherwise it behaves like

@@ -7,13 +7,12 @@ use crate::display::contract::GlDisplay;
 use crate::display::draw_target::check_target;
 use crate::draw::tools::Tools;
 use crate::objects::buffer_object::{NOT_MAPPED, create_buffer, read_bound};
-use crate::objects::draw_state::Viewport;
 use crate::objects::fence::Fence;
 use crate::objects::pixel_read;
 use crate::objects::state_guards::{BoundBuffer, Pack};
 use glow::{HasContext as _, PixelPackData};
 use interop_core::describe::error::call;
-use interop_core::{Extent, PixelFormat, Result, SurfaceDesc};
+use interop_core::{Extent, PixelFormat, Result, SurfaceDesc, Viewport};
 use std::collections::VecDeque;
 use std::rc::Rc;
 

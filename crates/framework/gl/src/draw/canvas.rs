@@ -9,12 +9,12 @@ use crate::draw::draw_program::{ProgramKey, Programs};
 use crate::draw::quad::{Draw, PlanPlacement};
 use crate::draw::store;
 use crate::objects::attachment::{Attachment, StoreFormat};
-use crate::objects::draw_state::{ClearState, Viewport};
+use crate::objects::draw_state::ClearState;
 use crate::objects::framebuffer::ColorTarget;
 use crate::objects::state_guards::Framebuffers;
 use glow::HasContext as _;
 use interop_core::draw::{Obstacle, StoreCaps};
-use interop_core::{PixelFormat, Result};
+use interop_core::{PixelFormat, Result, Viewport};
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -4,10 +4,10 @@ use crate::context::context_state::ContextState;
 use crate::context::owned_object::OwnedObject;
 use crate::draw::draw_program::{ProgramKey, Programs};
 use crate::draw::image_source::ImageSource;
-use crate::objects::draw_state::{DrawState, OutputState, Source, Viewport};
+use crate::objects::draw_state::{DrawState, OutputState, Source};
 use glow::HasContext as _;
 use interop_core::draw::Plan;
-use interop_core::{Region, Result};
+use interop_core::{Region, Result, Viewport};
 use std::rc::Rc;
 
 /// Programs for both manners, an empty vertex array, and a sampler that makes any texture of one level complete.

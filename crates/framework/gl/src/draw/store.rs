@@ -10,12 +10,11 @@ use crate::draw::draw_program::{Program, ProgramKey, Programs, Storer};
 use crate::draw::image_source::ImageSource;
 use crate::draw::quad::{Draw, PlanPlacement};
 use crate::objects::attachment::{Attachment, StoreFormat};
-use crate::objects::draw_state::Viewport;
 use crate::objects::image_unit::{BoundImage, ImageUnit};
 use crate::objects::state_guards::{ReadProgram, Sampler};
 use glow::HasContext as _;
-use interop_core::Result;
 use interop_core::draw::Plan;
+use interop_core::{Result, Viewport};
 use std::rc::Rc;
 
 /// Returns the key of the program for a draw into a target of this format.

@@ -10,13 +10,13 @@ use crate::draw::image_source::ImageSource;
 use crate::draw::quad::{Draw, Quad};
 use crate::objects::buffer_object::{copy, create_buffer};
 use crate::objects::device_copy::DeviceCopy;
-use crate::objects::draw_state::{ClearState, Viewport};
+use crate::objects::draw_state::ClearState;
 use crate::objects::framebuffer::ColorTarget;
 use crate::objects::state_guards::Framebuffers;
 use crate::objects::timeline::Timeline;
 use glow::HasContext as _;
 use interop_core::draw::{Manner, Plan};
-use interop_core::{Extent, PixelFormat, Region, Result};
+use interop_core::{Extent, PixelFormat, Region, Result, Viewport};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 

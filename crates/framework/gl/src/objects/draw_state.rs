@@ -6,26 +6,7 @@ use crate::objects::neutral_state::NeutralState;
 use crate::objects::state_guards::{ReadProgram, Sampler};
 use crate::objects::switches::{Blending, set_switch, set_viewport};
 use glow::HasContext as _;
-
-/// A rectangle of a framebuffer in pixels; `y` counts from the bottom, as in OpenGL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Viewport {
-    /// Left edge, in pixels from the framebuffer's left edge.
-    pub x: i32,
-    /// Bottom edge, in pixels from the framebuffer's bottom edge.
-    pub y: i32,
-    /// Width in pixels.
-    pub width: u32,
-    /// Height in pixels.
-    pub height: u32,
-}
-
-impl Viewport {
-    /// Returns the viewport that covers a framebuffer of this size.
-    pub const fn full(width: u32, height: u32) -> Self {
-        Self { x: 0, y: 0, width, height }
-    }
-}
+use interop_core::Viewport;
 
 /// Texture and sampler that a draw reads.
 #[derive(Clone, Copy)]

@@ -3,11 +3,10 @@
 use crate::api::gl_format::gl_format;
 use crate::context::context_state::ContextState;
 use crate::draw::tools::Tools;
-use crate::objects::draw_state::Viewport;
 use crate::objects::state_guards::{BoundTexture, Framebuffers};
 use glow::HasContext as _;
 use interop_core::describe::format::ChannelKind;
-use interop_core::{Error, Extent, PixelFormat, Result};
+use interop_core::{Error, Extent, PixelFormat, Result, Viewport};
 use std::num::NonZeroU32;
 
 /// Formats that encode, with the format of the same bits.

@@ -178,3 +178,23 @@ pub enum RowOrder {
     /// Row 0 is the bottom row, as in OpenGL textures.
     BottomUp,
 }
+
+/// A rectangle of a target of draws, in pixels; `y` counts from the bottom in OpenGL, and from the top in wgpu.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Viewport {
+    /// Left edge, in pixels from the target's left edge.
+    pub x: i32,
+    /// Bottom edge in OpenGL, top edge in wgpu.
+    pub y: i32,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+}
+
+impl Viewport {
+    /// Returns the viewport that covers a target of this size.
+    pub const fn full(width: u32, height: u32) -> Self {
+        Self { x: 0, y: 0, width, height }
+    }
+}

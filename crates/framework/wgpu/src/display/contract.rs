@@ -27,29 +27,9 @@ use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::draw::Plan;
 use interop_core::{
     DeviceIdentity, DisplayCaps, DrawOptions, DrawReport, Error, Extent, FrameTag, ImageView, Manner, PixelFormat,
-    Result, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SyncKind, TargetEncoding,
+    Result, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SyncKind, TargetEncoding, Viewport,
 };
 use std::rc::Rc;
-
-/// A rectangle of a target in pixels; `y` counts from the top, as in wgpu.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Viewport {
-    /// X coordinate of the left edge.
-    pub x: i32,
-    /// Y coordinate of the top edge.
-    pub y: i32,
-    /// Width in pixels.
-    pub width: u32,
-    /// Height in pixels.
-    pub height: u32,
-}
-
-impl Viewport {
-    /// Returns the viewport that covers a target of this size.
-    pub const fn full(width: u32, height: u32) -> Self {
-        Self { x: 0, y: 0, width, height }
-    }
-}
 
 /// An image surface for the user's own drawing, for example on a 3-D object.
 ///

@@ -2,10 +2,10 @@
 
 use crate::context::queue_texture::QueueTexture;
 use crate::context::read_back;
-use crate::display::contract::{Viewport, WgpuDisplay};
+use crate::display::contract::WgpuDisplay;
 use interop_core::describe::error::call;
 use interop_core::draw::Obstacle;
-use interop_core::{DrawOptions, Error, Extent, Result, SharedHandle, ShowTarget, Surface, TargetPixels};
+use interop_core::{DrawOptions, Error, Extent, Result, SharedHandle, ShowTarget, Surface, TargetPixels, Viewport};
 use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
