@@ -4,6 +4,7 @@ use crate::context::context_state::ContextState;
 use crate::context::owned_object::OwnedObject;
 use glow::HasContext as _;
 use interop_core::Result;
+use std::cell::Cell;
 use std::rc::Rc;
 
 /// Length of one wait in nanoseconds; glow supports 31 bits.
@@ -15,7 +16,10 @@ const SLICES: usize = 5;
 const CALL: &str = "glClientWaitSync";
 
 /// A point in the GL command stream.
-pub(crate) struct Fence(OwnedObject<glow::Fence>);
+pub(crate) struct Fence {
+    name: OwnedObject<glow::Fence>,
+    is_flushed: Cell<bool>,
+}
 
 impl Fence {
     /// Inserts a fence after all commands so far. The context must be current.
@@ -23,7 +27,9 @@ impl Fence {
         // SAFETY: the context is current.
         let name = unsafe { shared.gl.fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0) };
         match name {
-            Ok(name) if !name.0.is_null() => Ok(Self(OwnedObject::new(shared, name))),
+            Ok(name) if !name.0.is_null() => {
+                Ok(Self { name: OwnedObject::new(shared, name), is_flushed: Cell::default() })
+            }
             _ => Err(shared.check("glFenceSync").err().unwrap_or_else(|| shared.no_name("glFenceSync", ""))),
         }
     }
@@ -40,14 +46,15 @@ impl Fence {
         Err(shared.failure(CALL, i64::from(glow::TIMEOUT_EXPIRED), "GL_TIMEOUT_EXPIRED", hint))
     }
 
-    /// Flushes, and returns true where GL has done everything before the fence.
+    /// Returns true where GL has done everything before the fence. Only the first call flushes, which is enough.
     pub(crate) fn is_done(&self, shared: &ContextState) -> Result<bool> {
         self.is_done_within(shared, 0)
     }
 
     fn is_done_within(&self, shared: &ContextState, nanoseconds: i32) -> Result<bool> {
+        let flags = if self.is_flushed.replace(true) { 0 } else { glow::SYNC_FLUSH_COMMANDS_BIT };
         // SAFETY: the context is current and the fence is of it and not deleted.
-        match unsafe { shared.gl.client_wait_sync(self.0.get(), glow::SYNC_FLUSH_COMMANDS_BIT, nanoseconds) } {
+        match unsafe { shared.gl.client_wait_sync(self.name.get(), flags, nanoseconds) } {
             glow::ALREADY_SIGNALED | glow::CONDITION_SATISFIED => Ok(true),
             glow::TIMEOUT_EXPIRED => Ok(false),
             code => {

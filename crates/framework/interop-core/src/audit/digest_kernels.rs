@@ -6,9 +6,10 @@ use crate::describe::error::{Error, Result};
 use crate::describe::view::{BufferView, View};
 use std::sync::Arc;
 
-/// Work items of one band: enough for all of a GPU; on a CPU as many as a vector has lanes.
-const LANES: u32 = 256;
-const LANES_SOFTWARE: u32 = 8;
+/// How the sums of a band become one: each item of a round adds up this many. The product is the number of work items of
+/// one band: enough for all of a GPU, and on a CPU as many as a vector has lanes.
+const FOLDS: &[u32] = &[32, 32];
+const FOLDS_SOFTWARE: &[u32] = &[8];
 
 /// Bytes of a digest's memory, for the most bands.
 pub(super) const DIGEST_BYTES: usize = 1024;
@@ -22,7 +23,7 @@ pub(super) struct DigestKernels {
     pub queue: Option<Box<dyn ComputeQueue>>,
     sum: Arc<dyn Kernel>,
     fold: Arc<dyn Kernel>,
-    lanes: u32,
+    folds: &'static [u32],
 }
 
 impl DigestKernels {
@@ -48,22 +49,23 @@ impl DigestKernels {
         if !sum.suits(backend.caps()) {
             return Err(Error::unsupported(backend.device(), "it runs no kernels from text"));
         }
-        let lanes = if backend.device().software { LANES_SOFTWARE } else { LANES };
+        let folds = if backend.device().software { FOLDS_SOFTWARE } else { FOLDS };
         let queue = backend.queue(QueueOptions::default()).ok();
         let (sum, fold) = (backend.build(&sum)?, backend.build(&fold)?);
-        Ok(Self { queue, sum, fold, lanes })
+        Ok(Self { queue, sum, fold, folds })
     }
 
-    /// Allocates memory for the sums of all lanes.
+    /// Allocates memory for the sums before each round.
     ///
     /// # Errors
     /// Those of the backend.
-    pub fn lanes(&self, backend: &dyn ComputeBackend) -> Result<Box<dyn ComputeMemory>> {
-        backend.allocate(DIGEST_BYTES * self.lanes as usize)
+    pub fn sums(&self, backend: &dyn ComputeBackend) -> Result<Vec<Box<dyn ComputeMemory>>> {
+        let count = |at| self.folds[at..].iter().product::<u32>() as usize;
+        (0..self.folds.len()).map(|at| backend.allocate(DIGEST_BYTES * count(at))).collect()
     }
 
-    /// Queues the digest of the planned view of `from`, which is linear. `lanes` is memory of
-    /// [`DigestKernels::lanes`], and `into` has at least [`DIGEST_BYTES`].
+    /// Queues the digest of the planned view of `from`, which is linear. `sums` is memory of
+    /// [`DigestKernels::sums`], and `into` has at least [`DIGEST_BYTES`].
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the view reaches outside; errors of the backend.
@@ -72,16 +74,24 @@ impl DigestKernels {
         backend: &dyn ComputeBackend,
         (plan, view): (&DigestPlan, &View),
         from: &dyn ComputeMemory,
-        lanes: &mut dyn ComputeMemory,
+        sums: &mut [Box<dyn ComputeMemory>],
         into: &mut dyn ComputeMemory,
     ) -> Result<()> {
         view.check_inside(from.len())?;
-        let (bands, count) = (plan.bands() as usize, plan.bands() as usize * self.lanes as usize);
-        let words = |count: usize| View::Buffer(BufferView { offset: 0, len: 4 * count });
-        let numbers = plan.numbers(self.lanes).map(Arg::U32);
-        let args: Vec<Arg<'_>> = [Arg::Memory(from)].into_iter().chain(numbers).collect();
-        backend.launch(self.sum.as_ref(), Target::new(lanes, words(count))?.with_items(count), &args)?;
-        let args = [Arg::Memory(&*lanes), Arg::U32(self.lanes)];
-        backend.launch(self.fold.as_ref(), Target::new(into, words(bands))?.with_items(bands), &args)
+        let launch = |kernel: &Arc<dyn Kernel>, to: &mut dyn ComputeMemory, count: u32, args: &[Arg<'_>]| {
+            let words = View::Buffer(BufferView { offset: 0, len: 4 * count as usize });
+            backend.launch(kernel.as_ref(), Target::new(to, words)?.with_items(count as usize), args)
+        };
+        let lanes = self.folds.iter().product();
+        let mut count = plan.bands() * lanes;
+        let args: Vec<Arg<'_>> = [Arg::Memory(from)].into_iter().chain(plan.numbers(lanes).map(Arg::U32)).collect();
+        launch(&self.sum, sums[0].as_mut(), count, &args)?;
+        for (at, fold) in self.folds.iter().enumerate() {
+            count /= fold;
+            let (from, rest) = sums.split_at_mut(at + 1);
+            let to = rest.first_mut().map_or(&mut *into, |next| next.as_mut());
+            launch(&self.fold, to, count, &[Arg::Memory(from[at].as_ref()), Arg::U32(*fold)])?;
+        }
+        Ok(())
     }
 }

@@ -97,7 +97,7 @@ impl DigestTransfer {
 pub(super) struct DigestMaker {
     backend: Arc<dyn ComputeBackend>,
     kernels: Arc<DigestKernels>,
-    lanes: Box<dyn ComputeMemory>,
+    sums: Vec<Box<dyn ComputeMemory>>,
     free: Vec<DigestSlot>,
     made: usize,
 }
@@ -105,8 +105,8 @@ pub(super) struct DigestMaker {
 impl DigestMaker {
     pub fn open(backend: &Arc<dyn ComputeBackend>) -> Result<Self> {
         let kernels = DigestKernels::of(backend.as_ref())?;
-        let lanes = kernels.lanes(backend.as_ref())?;
-        Ok(Self { backend: Arc::clone(backend), kernels, lanes, free: Vec::new(), made: 0 })
+        let sums = kernels.sums(backend.as_ref())?;
+        Ok(Self { backend: Arc::clone(backend), kernels, sums, free: Vec::new(), made: 0 })
     }
 
     pub fn backend(&self) -> &Arc<dyn ComputeBackend> {
@@ -129,7 +129,7 @@ impl DigestMaker {
             None => return Ok(None),
         };
         let bands = plan.bands() as usize;
-        self.kernels.queue(self.backend.as_ref(), (plan, view), from, self.lanes.as_mut(), slot.memory.as_mut())?;
+        self.kernels.queue(self.backend.as_ref(), (plan, view), from, &mut self.sums, slot.memory.as_mut())?;
         let read = match (&mut slot.reader, &self.kernels.queue) {
             (SlotReader::Display(reader), _) => {
                 let DisplayReader { from, through, to } = reader.as_mut();

@@ -443,8 +443,13 @@ impl<C: Content> Front<C> {
     }
 
     fn lend(&self, queue: HandleType) -> Result<Option<(SharedHandle, Option<View>)>> {
-        let Driver::InPlace(driver) = &*self.driver else { return Ok(None) };
-        let lent = Watch::around(self.watch.as_ref(), Call::Export, || driver.lend(queue))?;
+        let is_image = matches!(self.desc, SurfaceDesc::Image(_));
+        let lent = Watch::around(self.watch.as_ref(), Call::Export, || match &*self.driver {
+            Driver::InPlace(driver) => driver.lend(queue),
+            // Not every texture is one that kernels may use.
+            Driver::Stored(driver) if is_image => Ok(driver.export(queue).ok().flatten().map(|handle| (handle, None))),
+            Driver::Stored(_) => Ok(None),
+        })?;
         Ok(lent.map(|(handle, view)| (handle, view.map(|view| C::view(&view)))))
     }
 

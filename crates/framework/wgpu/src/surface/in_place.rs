@@ -6,6 +6,7 @@ use crate::draw::picture::{Picture, Source};
 use crate::draw::tools::Tools;
 use crate::staging::{Block, WgpuStaging};
 use crate::surface::buffer_copies::export;
+use crate::surface::texture_copies;
 use interop_core::display::{Bytes, InPlaceDriver, Pixels, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
 use interop_core::{BufferView, Error, HandleType, ImageView, Region, Result, SharedHandle, Staging};
@@ -43,12 +44,18 @@ impl SurfaceDriver<Pixels> for InPlaceImage {
 }
 
 impl InPlaceDriver<Pixels> for InPlaceImage {
+    fn download_shown(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<bool> {
+        let Source::Texture(texture, _) = self.picture()?.source() else { return Ok(false) };
+        texture_copies::to_staging(&self.tools, texture, *at, staging, view).map(|()| true)
+    }
+
     fn lend(&self, queue: HandleType) -> Result<Option<(SharedHandle, Option<ImageView>)>> {
         let device = &self.tools.shared;
         Ok(match self.picture()?.source() {
             Source::Memory(buffer, view) => export(device, buffer, queue).map(|handle| (handle, Some(*view))),
             Source::Texture(texture, _) => {
-                QueueTexture::over(device, texture, false, false)?.export(queue).map(|handle| (handle, None))
+                let lent = QueueTexture::over(device, texture, false, false).ok();
+                lent.and_then(|lent| lent.export(queue)).map(|handle| (handle, None))
             }
         })
     }
