@@ -67,6 +67,11 @@ impl BackendRow {
     pub(crate) fn is_meant(&self, choice: BackendChoice) -> bool {
         choice == BackendChoice::Auto || choice == self.named.choice
     }
+
+    /// Returns a kernel of which the backend supports no text.
+    pub(crate) fn unsuited<'k>(&self, kernels: &'k [KernelSource]) -> Option<&'k KernelSource> {
+        kernels.iter().find(|kernel| !self.takes.iter().any(|of| kernel.source(*of).is_some()))
+    }
 }
 
 /// One row for each API, in the order of [`BackendChoice::Auto`].

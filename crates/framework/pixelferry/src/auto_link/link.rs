@@ -5,11 +5,11 @@ use super::contender::{Contender, NextFrame};
 use super::link_builder::LinkBuilder;
 use super::open::OpenedLink;
 use super::pairs::displays;
-use super::report::PairReport;
+use super::report::{PairReport, PairState};
 use crate::headless::HeadlessDisplay;
 use interop_core::{
-    ComputeBackend, Display, DrawOptions, Kernel, Link, LinkOptions, Mode, Policy, Result, ShowOutcome, ShowTarget,
-    ShownFrame, SurfaceDesc, Trials, Unwritten, WriteFrame,
+    ComputeBackend, Display, DrawOptions, Kernel, Link, LinkOptions, Mode, PathReport, Policy, Result, ShowOutcome,
+    ShowTarget, ShownFrame, SurfaceDesc, Trials, Unwritten, WriteFrame,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ impl LinkBuilder {
         let (candidates, is_latency) = (wanted.candidates(&shown), asked.mode == Mode::Latency);
         let known = if is_latency { None } else { wanted.remembered(&candidates) };
         // A pipelined link compares its paths itself, so with one backend there is nothing to wait for.
-        let suited = candidates.iter().filter(|pair| pair.unsuited(&wanted.kernels()).is_none());
+        let suited = candidates.iter().filter(|pair| pair.unsupported(&wanted, &wanted.kernels()).is_none());
         let shows: Vec<_> = suited.map(|pair| pair.rows().1).collect();
         let spreads = wanted.is_compared && (is_latency || (1..shows.len()).any(|at| shows[..at].contains(&shows[at])));
         let trials = if spreads && known.is_none() { asked.trials } else { Trials::Off };
@@ -97,7 +97,13 @@ impl LinkBuilder {
         let shown: Vec<_> = shown.into_iter().filter(|shown| shown.choice == choice.1).collect();
         // Pairs with another display cannot take part.
         let name = screen.display().device().to_string();
-        let rows = report.rows.iter().filter(|row| row.display == name).cloned().collect();
+        let mut rows: Vec<_> = report.rows.iter().filter(|row| row.display == name).cloned().collect();
+        if trials == Trials::Off {
+            // Its path was timed when the link opened, if at all.
+            let measured = link.report().chosen().and_then(PathReport::median_us);
+            let chosen = rows.iter_mut().filter(|row| row.state == PairState::Chosen && row.median_us.is_none());
+            chosen.for_each(|row| row.median_us = measured);
+        }
         let trials = BackendTrials::new(wanted, (trials, asked.mode), shown, PairReport { rows, ..report });
         let state = prepare(&backend, kernels.clone())?;
         let active = Contender::new(trials.in_use(), link, kernels, state, true);

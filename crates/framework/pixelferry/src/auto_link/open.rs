@@ -150,8 +150,11 @@ impl LinkBuilder {
         candidates: &[PairCandidate<'_>],
         then: impl Fn(Pair) -> Result<T>,
     ) -> Result<(T, usize, Vec<PairRow>)> {
-        let untried = || PairState::NotTried { reason: "another pair works".into() };
-        let mut rows: Vec<_> = candidates.iter().map(|candidate| candidate.row(self, untried())).collect();
+        let state = |candidate: &PairCandidate<'_>| match candidate.unsupported(self, &self.kernels()) {
+            Some(error) => PairState::Failed { reason: error.to_string() },
+            None => PairState::NotTried { reason: "another pair works".into() },
+        };
+        let mut rows: Vec<_> = candidates.iter().map(|candidate| candidate.row(self, state(candidate))).collect();
         let (mut refusal, mut queue): (_, VecDeque<_>) = (None, candidates.iter().map(|_| None).enumerate().collect());
         while let Some((place, opened)) = queue.pop_front() {
             let (candidate, is_last) = (&candidates[place], opened.is_some());

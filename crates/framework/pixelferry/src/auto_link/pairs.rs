@@ -204,10 +204,10 @@ impl PairCandidate<'_> {
         self.backend_row.takes.contains(&Language::Wgsl)
     }
 
-    /// Returns a kernel of which the backend supports no text.
-    pub fn unsuited<'k>(&self, kernels: &'k [KernelSource]) -> Option<&'k KernelSource> {
-        let takes = |kernel: &KernelSource| self.backend_row.takes.iter().any(|of| kernel.source(*of).is_some());
-        kernels.iter().find(|kernel| !takes(kernel))
+    /// Returns the error of a backend that supports no text of a kernel.
+    pub fn unsupported(&self, wanted: &LinkBuilder, kernels: &[KernelSource]) -> Option<Error> {
+        let kernel = self.backend_row.unsuited(kernels).filter(|_| wanted.computed_by.is_none())?;
+        Some(unsupported_language(kernel, self.backend_row))
     }
 
     /// Opens the pair without kernels.
@@ -221,9 +221,9 @@ impl PairCandidate<'_> {
     pub fn begin(&self, wanted: &LinkBuilder, kernels: &[KernelSource], thread: bool) -> PendingBackend {
         let (backend_row, device, kernels) =
             (self.backend_row, self.shown.screen.display.device().clone(), kernels.to_vec());
-        // A backend that supports no text of a kernel need not be opened to report that.
-        if let Some(kernel) = self.unsuited(&kernels).filter(|_| wanted.computed_by.is_none()) {
-            return PendingBackend(Some(BackendStart::Done(Err(unsupported_language(kernel, backend_row)))));
+        // It need not be opened to report that.
+        if let Some(error) = self.unsupported(wanted, &kernels) {
+            return PendingBackend(Some(BackendStart::Done(Err(error))));
         }
         let stays = backend_row.in_queue
             && (matches!(backend_row.api, Api::OpenGl | Api::Vulkan) || backend_row.api == device.api);

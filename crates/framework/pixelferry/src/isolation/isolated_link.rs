@@ -8,7 +8,7 @@ use crate::choice::ApiChoice as _;
 use crate::stream::{NextFrame, StreamFrame};
 use interop_core::describe::error::call;
 use interop_core::describe::process::ProcessMark;
-use interop_core::{Argument, Error, Extent, KernelSource, Link, Result, RowOrder, SurfaceDesc};
+use interop_core::{Argument, Error, Extent, Link, Result, RowOrder, SurfaceDesc};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime};
@@ -93,8 +93,7 @@ impl LinkBuilder {
             let work = Work::of(&self)?;
             let sources = work.sources();
             let suits = |row: &&crate::backend_rows::BackendRow| {
-                let takes = |source: &KernelSource| row.takes.iter().any(|of| source.source(*of).is_some());
-                row.named.built && row.is_meant(self.backend) && sources.iter().all(takes)
+                row.named.built && row.is_meant(self.backend) && row.unsuited(&sources).is_none()
             };
             let rows: Vec<_> = BACKENDS.iter().filter(suits).map(|row| row.named.choice).collect();
             // Devices that the automatic choice takes last come after all others.
