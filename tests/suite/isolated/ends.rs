@@ -3,9 +3,9 @@
 use super::{DRIVERS, SOON, arguments, event, expected, frames, isolation, ready, shown};
 use pixelferry::isolation::{IsolatedEvent, IsolatedLink};
 use pixelferry::{BackendChoice, KernelSource, LinkBuilder, PixelFormat, SurfaceDesc};
-use pixelferry_tests::{Need, Usage, by_level, displays, given, need, pass_in_child, wait_until};
-
+use pixelferry_tests::{Need, Usage, asked, by_level, displays, given, need, pass_in_child, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
+use std::time::Instant;
 
 const MIB: usize = 1 << 20;
 
@@ -42,13 +42,13 @@ fn exists(process: u32) -> bool {
 }
 
 /// Harms a child and checks that the next frame is right.
-fn outlive(link: &mut IsolatedLink, (name, harm): (&str, Harm), number: u32) {
+fn outlive(link: &mut IsolatedLink, choice: BackendChoice, (name, harm): (&str, Harm), number: u32) {
     let table = [1; 16];
     assert!(link.launch(&[&arguments(number, 0)]).unwrap(), "{name}");
     assert_eq!(event(link, 1), IsolatedEvent::Frame { launch: 1 });
     let child = link.child_id().unwrap();
     assert!(link.write(0, 3, &[77]).unwrap());
-    let mut launches = 0;
+    let (mut launches, harmed) = (0, Instant::now());
     let mut launch = |link: &mut IsolatedLink, what| {
         assert!(link.launch(&[&arguments(number, what)]).unwrap());
         launches += 1;
@@ -65,22 +65,34 @@ fn outlive(link: &mut IsolatedLink, (name, harm): (&str, Harm), number: u32) {
     }
     let (reason, lost_launches, memory) = match event(link, 2) {
         // rusticl ends loops after 65535 turns, and leaves traps out.
-        IsolatedEvent::Frame { .. } if given() == Need::Rusticl && matches!(harm, Harm::Kernel(1 | 3)) => {
+        IsolatedEvent::Frame { .. }
+            if choice == BackendChoice::OpenCl && given() == Need::Rusticl && matches!(harm, Harm::Kernel(1 | 3)) =>
+        {
             return println!("{name}: survived");
         }
         IsolatedEvent::Lost { reason, launches, lost_writes } => (reason, launches, lost_writes),
         other => panic!("{name}: {other:?}"),
     };
     assert_eq!((lost_launches, memory), (launches, true), "{name}: {reason}");
-    assert!(shown(link) == expected(number, &table), "{name}: the display keeps the last frame");
+    let lost = Instant::now();
+    let kept = shown(link);
+    assert_eq!(kept[..16], expected(number, &table)[..16], "{name}, {reason}: the display keeps the last frame");
+    assert!(kept == expected(number, &table), "{name}, {reason}: the display keeps all of the last frame");
+    let repainted = lost.elapsed();
     wait_until("the end of the process", || !exists(child));
     ready(link);
+    let opened = Instant::now();
     assert_ne!(link.child_id(), Some(child));
     let launch = 2 + launches as u64;
     assert!(link.launch(&[&arguments(number + 1, 0)]).unwrap());
     assert_eq!(event(link, launch), IsolatedEvent::Frame { launch }, "{name}");
+    let next = opened.elapsed();
     assert!(shown(link) == expected(number + 1, &table), "{name}: memory has its first content again");
-    println!("{name}: outlived, {reason}");
+    println!(
+        "{name}: outlived, {reason}; told after {:?}, repainted in {repainted:?}, opened in {:?}, next frame in {next:?}",
+        lost - harmed,
+        opened - lost
+    );
 }
 
 #[test]
@@ -91,17 +103,34 @@ fn children_that_end_are_replaced() {
 }
 
 #[test]
-#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+fn children_on_cuda_that_end_are_replaced() {
+    if asked(Need::Nvidia) {
+        pass_in_child("isolated::ends::child_ends_on_cuda", None, &[], &["outlived"]);
+    }
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn child_ends_on_cuda() {
+    ends(BackendChoice::Cuda);
+}
+
+#[test]
+#[ignore = "run by a test above, in a process that sees one OpenCL driver"]
 fn child_ends() {
+    ends(BackendChoice::OpenCl);
+}
+
+fn ends(choice: BackendChoice) {
     let rounds = by_level(1, 2, 25);
     for (name, screen) in displays() {
         println!("{name:?}:");
         for harm in HARMS {
             let mut before = None;
             for round in 0..rounds {
-                let mut link = frames::opencl(&screen);
+                let mut link = frames::impatient(choice, &screen);
                 ready(&mut link);
-                outlive(&mut link, harm, 300 + round);
+                outlive(&mut link, choice, harm, 300 + round);
                 let child = link.child_id().unwrap();
                 drop(link);
                 wait_until("the end of the child", || !exists(child));

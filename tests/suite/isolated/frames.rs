@@ -7,7 +7,7 @@ use pixelferry::{
     Argument, BackendChoice, BufferDesc, CpuBackend, CpuKernelExt as _, DisplayChoice, HeadlessDisplay, ImageDesc,
     InitialContent, KernelSource, LinkBuilder, PixelFormat, RowOrder, Scratch, SurfaceDesc, Unwritten,
 };
-use pixelferry_tests::{displays, in_child, need, pass_in_child};
+use pixelferry_tests::{Need, asked, displays, in_child, need, pass_in_child};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ fn the_first_row_is_the_same_as_in_the_program() {
         let desc = SurfaceDesc::Image(ImageDesc::new(16, 16, PixelFormat::R8).with_row_order(order));
         let builder =
             || LinkBuilder::new(desc).launch(&rows, []).display(DisplayChoice::Memory).backend(BackendChoice::Gl);
-        let Some(mut here) = need(pixelferry_tests::Need::Egl, builder().open()) else { return };
+        let Some(mut here) = need(Need::Egl, builder().open()) else { return };
         here.link.frame(|frame| frame.launch(here.kernels[0].as_ref(), &[])).unwrap();
         let mut isolated = builder().open_isolated(isolation()).unwrap();
         ready(&mut isolated);
@@ -85,6 +85,13 @@ fn child_opencl() {
 #[test]
 fn on_opengl() {
     check(BackendChoice::Gl);
+}
+
+#[test]
+fn on_cuda() {
+    if asked(Need::Nvidia) {
+        check(BackendChoice::Cuda);
+    }
 }
 
 #[test]
@@ -119,7 +126,7 @@ fn invalid_calls_are_refused_and_lose_nothing() {
     assert!(told(link.write(0, 8, &[0; 9])).contains("8..17"));
     link.resize(SurfaceDesc::buffer(64)).unwrap_err();
     link.resize(SurfaceDesc::Image(ImageDesc::new(0, 1, PixelFormat::Rgba8))).unwrap_err();
-    if need(pixelferry_tests::Need::Egl, pixelferry::open_backend(BackendChoice::Gl, &[])).is_none() {
+    if need(Need::Egl, pixelferry::open_backend(BackendChoice::Gl, &[])).is_none() {
         return;
     }
     ready(&mut link);
@@ -147,7 +154,7 @@ fn child_of_a_child() {
 #[test]
 fn surfaces_change_between_frames() {
     let screen = pixelferry::open_headless(DisplayChoice::Memory).unwrap();
-    if need(pixelferry_tests::Need::Egl, pixelferry::open_backend(BackendChoice::Gl, &[])).is_none() {
+    if need(Need::Egl, pixelferry::open_backend(BackendChoice::Gl, &[])).is_none() {
         return;
     }
     let table = *b"0123456789abcdef";
@@ -197,7 +204,7 @@ fn buffers_are_shown_with_any_rule() {
         let desc = SurfaceDesc::Buffer(BufferDesc::new(4096).with_unwritten(rule));
         let builder = LinkBuilder::new(desc).launch(&KernelSource::new("count").wgsl(text), []);
         let builder = builder.display(DisplayChoice::Memory).backend(BackendChoice::Gl);
-        if need(pixelferry_tests::Need::Egl, builder.clone().open()).is_none() {
+        if need(Need::Egl, builder.clone().open()).is_none() {
             return;
         }
         let mut link = builder.open_isolated(isolation()).unwrap();
@@ -214,10 +221,9 @@ pub fn opengl(screen: &HeadlessDisplay, isolation: Isolation, table: &[u8]) -> I
     builder(BackendChoice::Gl, screen, table).open_isolated(isolation).unwrap()
 }
 
-pub fn opencl(screen: &HeadlessDisplay) -> IsolatedLink {
-    builder(BackendChoice::OpenCl, screen, &[1; 16])
-        .open_isolated(isolation().with_limit(Duration::from_secs(2)))
-        .unwrap()
+/// A link whose child may take 2 s for a frame.
+pub fn impatient(choice: BackendChoice, screen: &HeadlessDisplay) -> IsolatedLink {
+    builder(choice, screen, &[1; 16]).open_isolated(isolation().with_limit(Duration::from_secs(2))).unwrap()
 }
 
 pub fn any(screen: &HeadlessDisplay, kernel: &KernelSource) -> IsolatedLink {
@@ -235,7 +241,7 @@ fn a_forked_process_leaves_the_child_alone() {
 #[ignore = "run by the test above, in a process of its own"]
 fn child_forks() {
     let screen = pixelferry::open_headless(DisplayChoice::Memory).unwrap();
-    if need(pixelferry_tests::Need::Egl, pixelferry::open_backend(BackendChoice::Gl, &[])).is_none() {
+    if need(Need::Egl, pixelferry::open_backend(BackendChoice::Gl, &[])).is_none() {
         return;
     }
     let mut link = std::mem::ManuallyDrop::new(opengl(&screen, isolation(), &[1; 16]));

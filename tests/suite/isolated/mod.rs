@@ -44,6 +44,16 @@ fn kernel() -> KernelSource {
             if (what == 3) __builtin_trap();
             PF_STORE(out, x, y, ((uchar4)(number & 255, number >> 8, table[x % 16], 255)));
         }";
+    const CUDA: &str = "
+        extern \"C\" __global__ void field(PF_IMAGE(uchar4, out), unsigned number, const unsigned char *table, unsigned what) {
+            unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+            if (x >= out_width || y >= out_height) return;
+            // The compiler removes loops that read registers alone.
+            if (what == 1) while (*(const volatile unsigned char *)table < 255);
+            if (what == 2) *(volatile unsigned *)16 = number;
+            if (what == 3) __trap();
+            PF_STORE(out, x, y, make_uchar4(number & 255, number >> 8, table[x % 16], 255));
+        }";
     const WGSL: &str = "
         @group(1) @binding(0) var<storage, read> table: array<u32>;
         @compute @workgroup_size(16, 16)
@@ -52,9 +62,9 @@ fn kernel() -> KernelSource {
             let byte = table[(id.x % 16) / 4] >> (8 * (id.x % 4)) & 255;
             pf_store(id.xy, vec4(f32(number & 255), f32(number >> 8), f32(byte), 255.0) / 255.0);
         }";
-    // SAFETY: the first text writes the pixels of the target and reads 16 bytes of its memory, for `what` of 0. For other
-    // values it ends or stops a process that exists for this, and uses nothing of its memory later.
-    unsafe { KernelSource::new("field").opencl_c(TEXT) }.wgsl(WGSL)
+    // SAFETY: the first two texts write the pixels of the target and read 16 bytes of their memory, for `what` of 0. For
+    // other values they end or stop a process that exists for this, and use nothing of its memory later.
+    unsafe { KernelSource::new("field").opencl_c(TEXT).cuda_cpp(CUDA) }.wgsl(WGSL)
 }
 
 fn arguments(number: u32, what: u32) -> [Argument<()>; 3] {
