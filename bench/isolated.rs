@@ -33,8 +33,8 @@ struct IsolatedRow {
 }
 
 fn kernel() -> KernelSource {
-    const C: &str = "void grey(PF_IMAGE(uchar4, out), uint number) {
-        uint x = PF_X, y = PF_Y;
+    const C: &str = "void grey(PF_IMAGE(uchar4, out), unsigned number) {
+        unsigned x = PF_X, y = PF_Y;
         if (x < out_width && y < out_height) PF_STORE(out, x, y, MAKE);
     }";
     const X: [&str; 3] = ["get_global_id(0)", "get_global_id(1)", "((uchar4)(number, x, y, 255))"];
