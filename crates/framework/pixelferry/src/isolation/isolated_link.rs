@@ -8,8 +8,13 @@ use crate::choice::ApiChoice as _;
 use crate::stream::{NextFrame, StreamFrame};
 use interop_core::describe::error::call;
 use interop_core::describe::process::ProcessMark;
-use interop_core::{Argument, Error, Extent, Link, Result, RowOrder, SurfaceDesc};
+use interop_core::{
+    Arg, Argument, ComputeBackend, ComputeCaps, Error, Extent, HandleType, Kernel, KernelSource, Link, LinkOptions,
+    MemoryShape, PixelFormat, Policy, Result, RowOrder, SurfaceDesc, View,
+};
 use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -53,6 +58,8 @@ pub enum IsolatedEvent {
 /// A link whose backend and kernels are in a child process; see [the module](super). It stays on its thread.
 pub struct IsolatedLink {
     link: Link,
+    /// Copies frames in the display's queue, where a GPU draws.
+    copies: Option<Arc<dyn Kernel>>,
     isolation: Isolation,
     work: Work,
     /// Content of memory in the order of declaration.
@@ -99,7 +106,7 @@ impl LinkBuilder {
             // Devices that the automatic choice takes last come after all others.
             let passes: &[bool] = if self.backend == BackendChoice::Auto { &[true, false] } else { &[false] };
             let candidates = passes.iter().flat_map(|is_strict| rows.iter().map(|row| (*row, *is_strict))).collect();
-            // The host's threads bring frames to the display, so that no other driver is opened in this process.
+            // Threads or the display's own queue bring frames to it, so that no other driver is opened in this process.
             let mut here = self.backend(BackendChoice::Cpu);
             let launches = std::mem::take(&mut here.launches);
             let contents =
@@ -107,9 +114,13 @@ impl LinkBuilder {
                     Argument::Memory(content) => Some(content),
                     _ => None,
                 });
+            let policy = here.policy.clone();
             let OpenedLink { link, .. } = here.open()?;
+            let queued = in_queue(&link, policy).ok().flatten();
+            let (link, copies) = queued.map_or((link, None), |(link, copies)| (link, Some(copies)));
             let mut opened = IsolatedLink {
                 link,
+                copies,
                 isolation,
                 work,
                 contents: contents.collect(),
@@ -279,7 +290,7 @@ impl IsolatedLink {
         match subscriber.next(for_frame) {
             Ok(NextFrame::Frame(mut frame)) => {
                 let number = frame.number();
-                let is_shown = show(&mut self.link, &self.work.surface, &mut frame);
+                let is_shown = show((&mut self.link, self.copies.as_deref()), &self.work.surface, &mut frame);
                 child.arrived(number);
                 Ok(is_shown?.then_some(IsolatedEvent::Frame { launch: self.before + number }))
             }
@@ -371,17 +382,49 @@ fn send(child: &WorkerProcess, memory: usize, offset: usize, bytes: &[u8]) -> Re
     Ok(())
 }
 
+/// Copies pixels of one word from rows of a pitch in words.
+const COPY: &str = "
+@group(1) @binding(0) var<storage, read> pixels: array<u32>;
+@compute @workgroup_size(16, 16) fn copy(@builtin(global_invocation_id) id: vec3<u32>) {
+  if (pf_inside(id.xy)) { pf_store(id.xy, unpack4x8unorm(pixels[pf_arg_u32(0) + id.y * pf_arg_u32(1) + id.x])); }
+}";
+
+/// Opens a link from the queue of the same display, whose kernels can read the child's memory of the same GPU, and builds
+/// the kernel that copies. `None` for displays that compute nothing or import no memory.
+fn in_queue(link: &Link, policy: Policy) -> Result<Option<(Link, Arc<dyn Kernel>)>> {
+    let display = link.display();
+    let queued = display.backend_in_queue()?.and_then(|backend| backend.downcast::<Arc<dyn ComputeBackend>>().ok());
+    let imports = |caps: &ComputeCaps| caps.can_import(HandleType::OPAQUE, MemoryShape::Linear).is_yes();
+    let queued = queued.filter(|backend| !backend.device().software && imports(backend.caps()));
+    let Some(backend) = queued else { return Ok(None) };
+    let copies = backend.build(&KernelSource::new("copy").wgsl(COPY))?;
+    Ok(Some((Link::open(*backend, Rc::clone(display), *link.desc(), LinkOptions::new(policy))?, copies)))
+}
+
 /// Shows a frame, unless it has an earlier surface.
-fn show(link: &mut Link, surface: &SurfaceDesc, frame: &mut StreamFrame<'_>) -> Result<bool> {
+fn show(
+    (link, copies): (&mut Link, Option<&dyn Kernel>),
+    surface: &SurfaceDesc,
+    frame: &mut StreamFrame<'_>,
+) -> Result<bool> {
     if told(surface) != told(frame.desc()) {
         return Ok(false);
     }
     if link.desc() != surface {
         link.resize(*surface)?;
     }
+    if let (Some(copies), SurfaceDesc::Image(image), View::Image(view)) = (copies, surface, frame.view())
+        && image.format == PixelFormat::Rgba8
+    {
+        // Streams have their top row first.
+        let (first, pitch, last) = (view.offset as isize, view.row_pitch, image.extent.height as isize - 1);
+        let is_up = image.row_order == RowOrder::BottomUp;
+        let (first, pitch) = if is_up { (first + pitch * last, -pitch) } else { (first, pitch) };
+        let [first, pitch] = [first, pitch].map(|bytes| Arg::U32((bytes / 4) as u32));
+        return link.frame(|next| next.launch(copies, &[Arg::Memory(frame.memory()), first, pitch])).map(|()| true);
+    }
     frame.read_with(|bytes| match surface {
         SurfaceDesc::Image(image) if image.row_order == RowOrder::BottomUp => {
-            // Streams have their top row first.
             let rows = bytes.chunks_exact(bytes.len() / image.extent.height.max(1) as usize);
             let bytes: Vec<u8> = rows.rev().flatten().copied().collect();
             link.frame(|next| next.write(&bytes))

@@ -202,15 +202,15 @@ impl WorkerProcess {
     }
 
     /// Ends the child beside the program: the system may take long to end a process that a driver holds.
-    pub fn retire(self, threads: &Arc<dyn ComputeBackend>) -> Option<JoinHandle<()>> {
+    pub fn retire(self, backend: &Arc<dyn ComputeBackend>) -> Option<JoinHandle<()>> {
         let Self { mut process, stream, subscriber, .. } = self;
         drop(subscriber);
         let _ = process.end(true);
-        let threads = Arc::clone(threads);
+        let backend = Arc::clone(backend);
         let end = move || {
             drop(process);
             // Nobody publishes there any more, which removes the stream's socket.
-            let _ = Subscriber::open(&stream, &threads);
+            let _ = Subscriber::open(&stream, &backend);
         };
         threads::spawn("retire", end).ok()
     }
