@@ -113,7 +113,7 @@ pub fn ranges(rig: &Rig) -> Outcome {
         let found = queue.read(b.as_ref(), 0..64, &[])?.wait()?;
         let expected: Vec<u8> =
             (0..64).map(|i| if (24..56).contains(&i) { pattern[(i - 24) % size] } else { 0 }).collect();
-        same("bytes", found.into_vec(), expected)?;
+        same("bytes", found.to_vec(), expected)?;
     }
     let mut buffer = queue.host_buffer(8)?;
     same("a fresh buffer", buffer.len(), 8)?;

@@ -1,7 +1,7 @@
 //! The devices of all installed drivers.
 
 use crate::cl;
-use crate::identity::{Description, DeviceKind, describe};
+use crate::identity::{Description, describe};
 use interop_core::{DeviceIdentity, Error, Result};
 use pixelferry_opencl::{Platform, no_device};
 use std::sync::Arc;
@@ -33,16 +33,6 @@ impl OpenClDevice {
     /// Returns the identity of the device: the results of `clGetDeviceInfo` when [`devices`] found it.
     pub fn identity(&self) -> &DeviceIdentity {
         &self.description.identity
-    }
-
-    /// True for a GPU (`CL_DEVICE_TYPE_GPU`).
-    pub fn is_gpu(&self) -> bool {
-        self.description.sort == DeviceKind::Gpu
-    }
-
-    /// True for the CPU (`CL_DEVICE_TYPE_CPU`), with a driver such as PoCL.
-    pub fn is_cpu(&self) -> bool {
-        self.description.sort == DeviceKind::Cpu
     }
 
     /// Returns `CL_DEVICE_VERSION` as the driver reports it, e.g. `OpenCL 3.0 CUDA`.

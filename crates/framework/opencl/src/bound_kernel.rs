@@ -205,7 +205,7 @@ impl BoundKernel {
             return Err(self.kernel.invalid(format!("not set: {}", missing.join(", "))));
         }
         let range = self.kernel.check_range(range.into(), queue.device(), &args)?;
-        let launched = self.kernel.raw.launch_as_set(queue, &args, range.raw(), wait);
+        let launched = self.kernel.raw.launch(queue, (&args, true), range.raw(), wait);
         launched.map_err(|refused| self.kernel.refused(Some(&range), refused))
     }
 }

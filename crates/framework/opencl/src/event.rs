@@ -6,7 +6,7 @@ use crate::ffi::Failure;
 use crate::ffi::handle::{EventKind, Handle};
 use crate::ffi::lone_event::LoneEvent;
 use cl3::event as ev;
-use interop_core::{Error, Result};
+use interop_core::{Error, Result, compute::Profile};
 use std::ffi::c_void;
 use std::fmt;
 use std::future::Future;
@@ -67,19 +67,6 @@ choices! {
         /// A fill of an image.
         FillImage = ev::CL_COMMAND_FILL_IMAGE;
     }
-}
-
-/// Times of a command, in nanoseconds of the device's clock (`clGetEventProfilingInfo`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Profile {
-    /// Time at which it was enqueued: `CL_PROFILING_COMMAND_QUEUED`.
-    pub queued: u64,
-    /// Time at which it was submitted to the device: `CL_PROFILING_COMMAND_SUBMIT`.
-    pub submitted: u64,
-    /// Time at which it began: `CL_PROFILING_COMMAND_START`.
-    pub started: u64,
-    /// Time at which it ended: `CL_PROFILING_COMMAND_END`.
-    pub ended: u64,
 }
 
 /// Event of one command (OpenCL 3.0 API, 5.11). Cheap to clone; any thread may use it.
@@ -178,8 +165,8 @@ impl Event {
         events.iter().map(Self::wait).fold(Ok(()), Result::and)
     }
 
-    /// Returns the command's times as the driver reports them (`clGetEventProfilingInfo`): rusticl (Mesa 22.3) reports
-    /// 2 and 3 ns for every command.
+    /// Returns the command's times in nanoseconds of the device's own clock, as the driver reports them
+    /// (`clGetEventProfilingInfo`): rusticl (Mesa 22.3) reports 2 and 3 ns for every command.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the queue does not profile; [`Error::Driver`] where the command has not completed.

@@ -375,7 +375,7 @@ impl Queue {
         kernel.check_count(args.len())?;
         args.iter().enumerate().try_for_each(|(index, arg)| kernel.check_arg(index, arg))?;
         let range = kernel.check_range(range.into(), self.device(), args)?;
-        let launched = kernel.raw.launch(self, args, range.raw(), wait);
+        let launched = kernel.raw.launch(self, (args, false), range.raw(), wait);
         launched.map_err(|refused| kernel.refused(Some(&range), refused))
     }
 }

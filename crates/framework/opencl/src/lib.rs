@@ -126,7 +126,7 @@ pub use context_options::{ContextOptions, ContextProperty};
 pub use device::Device;
 pub use element::Element;
 pub use error::no_device;
-pub use event::{CommandType, Event, Profile};
+pub use event::{CommandType, Event};
 pub use fission::{Partition, PartitionKind};
 pub use flags::{
     AffinityDomain, CacheType, DeviceType, ExecCapabilities, FpConfig, InfoValue, LocalMemType, MemFlags,
@@ -136,6 +136,7 @@ pub use gl::GlMemory;
 pub use image::{Addressing, Filter, Image, ImageSize, Sampler};
 pub use image_format::{ChannelOrder, ChannelType, ImageFormat, ImageType};
 pub use image_transfer::{Colour, ImageMapRead, ImageMapWrite};
+pub use interop_core::compute::Profile;
 pub use kernel::{Kernel, NdRange, WorkGroupInfo};
 pub use map::{MapRead, MapWrite};
 pub use map_view::{ViewMapRead, ViewMapWrite};

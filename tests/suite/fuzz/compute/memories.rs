@@ -56,7 +56,7 @@ impl World<'_> {
                 let mut host = t.end(queue.host_buffer(count))?;
                 host.copy_from_slice(&bytes);
                 if t.one_in(10) {
-                    drop(host.into_vec());
+                    drop(host);
                     return Ok(());
                 }
                 host

@@ -21,7 +21,7 @@ impl World<'_> {
             t.gone(["queue: drop a read", "queue: forget a read"], bytes, what == 1);
             return self.taken(by, event, Effect::nothing());
         }
-        self.taken(by, event, Effect::read(from, range.map(Some), || Ok(bytes.wait()?.into_vec())))
+        self.taken(by, event, Effect::read(from, range.map(Some), || Ok(bytes.wait()?.to_vec())))
     }
 
     pub(super) fn queue_fill(&mut self, t: &mut Turn) -> TurnResult {

@@ -27,7 +27,7 @@ fn work(engine: &Engine, queues: &[(usize, &dyn ComputeQueue)], owner: usize, mu
     let mut found = vec![0; expected.len()];
     match own.first() {
         Some(queue) if t.one_in(2) => {
-            found = queue.read(memory.as_ref(), 0..found.len(), &[])?.wait()?.into_vec();
+            found = queue.read(memory.as_ref(), 0..found.len(), &[])?.wait()?.to_vec();
         }
         _ => memory.read(0, &mut found)?,
     }

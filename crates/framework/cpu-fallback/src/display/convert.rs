@@ -3,7 +3,7 @@
 use interop_core::compute::zeros;
 use interop_core::describe::error::call;
 use interop_core::draw::{Plan, paint};
-use interop_core::{DrawOptions, Error, Extent, ImageDesc, ImageView, PixelFormat, Result};
+use interop_core::{DrawOptions, Error, ImageDesc, ImageView, PixelFormat, Result};
 
 /// A picture in the form that image encoders accept: sRGB numbers with straight alpha.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,20 +17,9 @@ pub struct RgbaImage {
 }
 
 impl RgbaImage {
-    /// Converts unmanaged pixels in tight rows, top row first, such as [`interop_core::Surface::read_back`] returns.
-    ///
-    /// One channel becomes grey, and two become red and green; a missing alpha is opaque. Floating-point channels are
-    /// clamped to 0..=1 (NaN becomes 0) and rounded.
-    ///
-    /// # Errors
-    /// The errors of [`RgbaImage::from_image`].
-    pub fn from_rows(extent: Extent, format: PixelFormat, bytes: &[u8]) -> Result<Self> {
-        let image = ImageDesc::new(extent.width, extent.height, format);
-        Self::from_image(&image, bytes, &DrawOptions::default())
-    }
-
-    /// Converts an image with an encoding: light is exposed and tone mapped as `options` say, and encoded
-    /// ([`Plan::picture`]).
+    /// Converts tight rows, top row first, such as [`interop_core::Surface::read_back`] returns. One channel becomes grey,
+    /// and two become red and green; a missing alpha is opaque. Light is exposed and tone mapped as `options` say, and
+    /// encoded ([`Plan::picture`]). Other floating-point channels are clamped to 0..=1 (NaN becomes 0) and rounded.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where `bytes` does not have the size of such an image, or the options do not suit it;
@@ -60,11 +49,16 @@ impl RgbaImage {
 mod tests {
     use super::*;
     use half::f16;
+    use interop_core::Extent;
     use interop_core::{AlphaMode, Encoding, ToneMap};
+
+    fn from_rows(extent: Extent, format: PixelFormat, bytes: &[u8]) -> Result<RgbaImage> {
+        RgbaImage::from_image(&ImageDesc::new(extent.width, extent.height, format), bytes, &DrawOptions::default())
+    }
 
     fn convert(format: PixelFormat, bytes: &[u8]) -> Vec<u8> {
         let width = (bytes.len() / format.bytes_per_pixel()) as u32;
-        RgbaImage::from_rows(Extent::new(width, 1), format, bytes).unwrap().data
+        from_rows(Extent::new(width, 1), format, bytes).unwrap().data
     }
 
     #[test]
@@ -110,9 +104,9 @@ mod tests {
     fn wrong_sizes_are_refused() {
         for bytes in [0, 15, 17] {
             let bytes = vec![0; bytes];
-            assert!(RgbaImage::from_rows(Extent::new(2, 2), PixelFormat::Rgba8, &bytes).is_err());
+            assert!(from_rows(Extent::new(2, 2), PixelFormat::Rgba8, &bytes).is_err());
         }
-        assert!(RgbaImage::from_rows(Extent::new(u32::MAX, u32::MAX), PixelFormat::Rgba32F, &[]).is_err());
-        assert!(RgbaImage::from_rows(Extent::new(0, 2), PixelFormat::Rgba8, &[]).is_err());
+        assert!(from_rows(Extent::new(u32::MAX, u32::MAX), PixelFormat::Rgba32F, &[]).is_err());
+        assert!(from_rows(Extent::new(0, 2), PixelFormat::Rgba8, &[]).is_err());
     }
 }

@@ -27,9 +27,7 @@ impl Fence {
         // SAFETY: the context is current.
         let name = unsafe { shared.gl.fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0) };
         match name {
-            Ok(name) if !name.0.is_null() => {
-                Ok(Self { name: OwnedObject::new(shared, name), is_flushed: Cell::default() })
-            }
+            Ok(id) if !id.0.is_null() => Ok(Self { name: OwnedObject::new(shared, id), is_flushed: Cell::default() }),
             _ => Err(shared.check("glFenceSync").err().unwrap_or_else(|| shared.no_name("glFenceSync", ""))),
         }
     }

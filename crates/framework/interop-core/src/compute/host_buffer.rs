@@ -40,14 +40,6 @@ impl HostBuffer {
     pub fn with_storage(storage: Box<dyn HostStorage>) -> Self {
         Self(Bytes::Storage(storage))
     }
-
-    /// Returns the bytes as a vector; copies them where they lie in memory of a backend.
-    pub fn into_vec(self) -> Vec<u8> {
-        match self.0 {
-            Bytes::Plain(bytes) => bytes,
-            Bytes::Storage(storage) => storage.bytes().to_vec(),
-        }
-    }
 }
 
 impl From<Vec<u8>> for HostBuffer {

@@ -103,16 +103,20 @@ impl Kernel {
         })
     }
 
-    /// Sets all arguments and queues the kernel, as one step for all threads.
+    /// Queues the kernel as one step for all threads. `args` are set before, unless it `has_args`: then all were set, and
+    /// live.
     pub fn launch(
         &self,
         queue: &Queue,
-        args: &[Arg<'_>],
+        (args, has_args): (&[Arg<'_>], bool),
         range: Range<'_>,
         wait: &[Event],
     ) -> Result<Event, LaunchFailure> {
-        let uses = used(args);
+        let uses: Vec<_> = args.iter().filter_map(|arg| arg.mem().map(Mem::used_by_kernel)).collect();
         self.with(|kernel| {
+            if has_args {
+                return Ok(enqueue(kernel, queue, &uses, range, wait)?);
+            }
             for (index, arg) in args.iter().enumerate() {
                 set_arg(kernel, index, arg).map_err(|f| LaunchFailure { param: Some(index), error: queue.error(f) })?;
             }
@@ -127,27 +131,10 @@ impl Kernel {
         })
     }
 
-    /// Sets one argument, for [`Kernel::launch_as_set`].
+    /// Sets one argument, for launches that have their arguments.
     pub fn set(&self, index: usize, arg: &Arg<'_>) -> Result<(), Failure> {
         self.with(|kernel| set_arg(kernel, index, arg))
     }
-
-    /// Queues the kernel with the arguments that it has, which are `args`: all were set, and live.
-    pub fn launch_as_set(
-        &self,
-        queue: &Queue,
-        args: &[Arg<'_>],
-        range: Range<'_>,
-        wait: &[Event],
-    ) -> Result<Event, LaunchFailure> {
-        let uses = used(args);
-        Ok(self.with(|kernel| enqueue(kernel, queue, &uses, range, wait))?)
-    }
-}
-
-/// Returns what a launch uses.
-fn used<'a>(args: &[Arg<'a>]) -> Vec<MemoryUse<'a>> {
-    args.iter().filter_map(|arg| arg.mem().map(Mem::used_by_kernel)).collect()
 }
 
 fn enqueue(

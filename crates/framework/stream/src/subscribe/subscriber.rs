@@ -90,11 +90,6 @@ impl Subscriber {
         &self.ways.refused
     }
 
-    /// Name of the publisher's device.
-    pub fn publisher(&self) -> &str {
-        &self.joined.publisher.name
-    }
-
     /// Whether the publisher has ended, as of the last [`Subscriber::next`].
     pub fn has_ended(&self) -> bool {
         self.joined.has_ended
