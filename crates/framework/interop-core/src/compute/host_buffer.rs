@@ -31,7 +31,7 @@ enum Bytes {
 ///
 /// let mut bytes = HostBuffer::from(vec![1, 2, 3]);
 /// bytes[0] = 9;
-/// assert_eq!(bytes.into_vec(), [9, 2, 3]);
+/// assert_eq!(bytes[..], [9, 2, 3]);
 /// ```
 pub struct HostBuffer(Bytes);
 
