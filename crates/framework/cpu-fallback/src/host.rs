@@ -1,5 +1,6 @@
 //! Properties of the CPU and its memory, as the operating system reports them.
 
+use interop_core::compute::system_memory;
 use interop_core::{Api, DeviceIdentity, MemoryKind};
 use std::fs;
 
@@ -20,11 +21,7 @@ pub(crate) fn cpu_name() -> String {
 /// Returns the bytes of physical memory: with a larger allocation the system would kill the process instead of failing
 /// the call. Where the system does not report it, returns the size of the address space.
 pub(crate) fn memory_bytes() -> u64 {
-    let kib = fs::read_to_string("/proc/meminfo")
-        .ok()
-        .and_then(|text| field(&text, "MemTotal"))
-        .and_then(|value| value.split_whitespace().next()?.parse::<u64>().ok());
-    kib.and_then(|k| k.checked_mul(1024)).unwrap_or(u64::MAX).min(isize::MAX as u64)
+    system_memory("MemTotal").unwrap_or(u64::MAX).min(isize::MAX as u64)
 }
 
 fn cpuinfo(key: &str) -> Option<String> {

@@ -8,7 +8,7 @@
 //! queues already separates accesses ([`interop_core::compute::Hazards`]); the list keeps the references sound even if
 //! that fails.
 
-use interop_core::compute::{Access, check_range};
+use interop_core::compute::{Access, check_host_memory, check_range, no_host_memory};
 use interop_core::devices::borrows::{Borrow, Borrows, Holder, Member};
 use interop_core::{Error, HostBlock, Result, SharedHandle};
 use std::cell::UnsafeCell;
@@ -35,12 +35,9 @@ unsafe impl Sync for Pages {}
 impl Pages {
     /// Allocates zeroed pages.
     pub(crate) fn allocate(len: usize) -> Result<Arc<Self>> {
+        check_host_memory(len)?;
         let cells = bytemuck::allocation::try_zeroed_slice_box(len.div_ceil(HostBlock::PAGE));
-        let cells = cells.map_err(|()| Error::Unavailable {
-            what: format!("host memory of {len} bytes"),
-            reason: "the allocator returned null".into(),
-            hint: "Use less memory, or free some.".into(),
-        })?;
+        let cells = cells.map_err(|()| no_host_memory(len, "the allocator returned null"))?;
         Ok(Arc::new(Self { cells, len, borrows: Borrows::new(len) }))
     }
 

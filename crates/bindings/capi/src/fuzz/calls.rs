@@ -35,15 +35,16 @@ fn size<T>(n: u32) -> usize {
 
 fn surface(step: &FuzzCall) -> pf_surface {
     let [a, b, c, d] = step.n;
+    // Sizes that every limit refuses, also after shrinking: what lies between fills a machine's memory.
     let odd = a % 32 == 0;
-    let side = |n: u32| if odd { n } else { n % 40 };
+    let side = |n: u32| if odd { n | 1 << 22 } else { n % 40 };
     let is_buffer = b % 5 == 0;
     pf_surface {
         size: size::<pf_surface>(d),
         bytes: if !is_buffer {
             0
         } else if odd {
-            u64::from(c) << 32
+            (u64::from(c) | 1 << 16) << 32
         } else {
             u64::from(c % 5000)
         },

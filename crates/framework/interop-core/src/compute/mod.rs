@@ -41,7 +41,7 @@ pub use driver_queue::{LaunchOf, Queue, QueueDriver, QueueMemory};
 pub use event::Event;
 pub use hazard::Hazards;
 pub use host_buffer::{HostBuffer, HostStorage};
-pub use host_bytes::{host_bytes, zeros};
+pub use host_bytes::{check_host_memory, host_bytes, no_host_memory, system_memory, zeros};
 pub use host_pool::HostPool;
 pub use kernel::{Kernel, KernelSource, SourceCode};
 pub use memory::{ComputeMemory, MemoryDriver};

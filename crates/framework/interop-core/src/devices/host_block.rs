@@ -2,6 +2,7 @@
 
 use super::borrows::{Borrow, Borrows, Holder, Member};
 use super::ranges::{Access, check_range};
+use crate::compute::{check_host_memory, no_host_memory};
 use crate::describe::error::{Error, Result};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
@@ -78,13 +79,10 @@ impl HostBlock {
             .checked_next_multiple_of(Self::PAGE)
             .and_then(|n| Layout::from_size_align(n, Self::PAGE).ok())
             .ok_or_else(|| Error::refused(format!("{len} bytes exceed the address space")))?;
+        check_host_memory(layout.size())?;
         // SAFETY: the layout's size is not zero.
-        let address = unsafe { alloc_zeroed(layout) };
-        let address = NonNull::new(address).ok_or_else(|| Error::Unavailable {
-            what: format!("host memory of {} bytes", layout.size()),
-            reason: "the allocator returned null".into(),
-            hint: "Use a smaller surface or free memory.".into(),
-        })?;
+        let address = NonNull::new(unsafe { alloc_zeroed(layout) });
+        let address = address.ok_or_else(|| no_host_memory(len, "the allocator returned null"))?;
         let owner = Rc::new(Pages { address, layout });
         // SAFETY: the pages live as long as their owner, are zeroed, and no other code has their address.
         Ok(unsafe { Self::from_raw(address, layout.size(), owner) })

@@ -1,5 +1,6 @@
 //! Pages that processes share (`memfd_create(2)`). This file contains all `unsafe` code for mappings.
 
+use interop_core::compute::check_host_memory;
 use interop_core::{Error, HostBlock, Result};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -38,6 +39,7 @@ unsafe impl Sync for PageMapping {}
 /// [`Error::Unavailable`] if the system has no more memory or descriptors.
 pub(crate) fn create(name: &str, bytes: usize, writers: WriteRight) -> Result<(OwnedFd, PageMapping)> {
     let bytes = bytes.checked_next_multiple_of(HostBlock::PAGE).unwrap_or(bytes);
+    check_host_memory(bytes)?;
     let made = || {
         let pages = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&pages, bytes as u64)?;
