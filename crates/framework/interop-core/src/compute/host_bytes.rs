@@ -55,7 +55,7 @@ pub fn zeros(len: usize) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::HostBlock;
+    use crate::HostBlock;
 
     #[test]
     fn more_than_the_free_memory_is_refused() {
