@@ -16,8 +16,8 @@ use measure::{block_ratio, listed, number, sizes, write_rows};
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
-    Audit, BackendChoice, ComputeBackend, DisplayChoice, HeadlessDisplay, Link, LinkBuilder, LinkOptions, PixelFormat,
-    Policy, Profiles, Result, SurfaceDesc, Trials, command::ApiChoice as _,
+    Audit, BackendChoice, ComputeBackend, DisplayChoice, HeadlessDisplay, Link, LinkBuilder, LinkCore, LinkOptions,
+    PixelFormat, Policy, Profiles, Result, SurfaceDesc, Trials, command::ApiChoice as _,
 };
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
@@ -60,18 +60,18 @@ fn processor_us() -> f64 {
 }
 
 impl Side {
-    fn open(&self, size: (u32, u32), audit: Audit, prefer: Option<&Link>) -> Result<Link> {
+    fn open(&self, size: (u32, u32), audit: Audit, prefer: Option<&LinkCore>) -> Result<Link> {
         let policy = Policy::default()
             .with_profiles(Profiles::Off)
             .with_trials(Trials::Off)
             .with_audit(audit)
-            .with_prefer(prefer.map(Link::path));
+            .with_prefer(prefer.map(|link| link.path()));
         let desc = SurfaceDesc::image(size.0, size.1, PixelFormat::Rgba8);
         Link::open(Arc::clone(&self.backend), self.screen.display(), desc, LinkOptions::new(policy))
     }
 
     /// Computes and draws a block of frames. Returns the time and the processor time of a frame.
-    fn block(&mut self, link: &mut Link, waits: bool) -> Result<[f64; 2]> {
+    fn block(&mut self, link: &mut LinkCore, waits: bool) -> Result<[f64; 2]> {
         let (start, processor) = (Instant::now(), processor_us());
         for _ in 0..BLOCK {
             self.nonce += 1;
@@ -129,7 +129,7 @@ impl Side {
         Ok(rows)
     }
 
-    fn row(&self, link: &Link, (width, height): (u32, u32), waits: bool, audit: &'static str) -> AuditRow {
+    fn row(&self, link: &LinkCore, (width, height): (u32, u32), waits: bool, audit: &'static str) -> AuditRow {
         AuditRow {
             compute: self.backend.device().to_string(),
             display: self.screen.display().device().to_string(),

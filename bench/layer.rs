@@ -8,11 +8,10 @@ use measure::number;
 use pixelferry::driver::path::{FrameLayout, OpenedPath, Pairing, Paths, SharingPath};
 use pixelferry::driver::select::quantile;
 use pixelferry::{
-    ComputeBackend, CpuBackend, Display, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay, PathId, PixelFormat,
-    Policy, SurfaceDesc, Unwritten,
+    ComputeBackend, CpuBackend, Display, ImageAccess, ImageDesc, Link, LinkCore, LinkOptions, MemoryDisplay, PathId,
+    PixelFormat, Policy, SurfaceDesc, Unwritten,
 };
 use std::hint::black_box;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -26,13 +25,13 @@ fn direct_frame(path: &mut OpenedPath, layout: &FrameLayout) {
     path.finish().expect("finish");
 }
 
-fn acquired(link: &mut Link) {
+fn acquired(link: &mut LinkCore) {
     let mut frame = link.acquire().expect("acquire");
     black_box(frame.target().expect("target"));
     frame.finish().expect("finish");
 }
 
-fn framed(link: &mut Link) {
+fn framed(link: &mut LinkCore) {
     let write = |frame: &mut pixelferry::WriteFrame<'_>| {
         black_box(frame.target()?);
         Ok(())
@@ -50,7 +49,7 @@ fn timed(mut frame: impl FnMut()) -> f64 {
 fn main() {
     measure::options(&["--rounds"]);
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().expect("threads"));
-    let display: Rc<dyn Display> = MemoryDisplay::new();
+    let display: Arc<dyn Display> = MemoryDisplay::new();
     let image = ImageDesc::new(64, 64, PixelFormat::Rgba8).with_access(ImageAccess::Any);
     let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
     println!("| path | us alone | acquire, finish | frame |");
@@ -60,7 +59,7 @@ fn main() {
         let (mut path, layout) =
             (Paths::default().get(id).expect("a path").open(&pairing).expect("a path"), pairing.layout());
         let options = LinkOptions::new(Policy::default().with_force(id));
-        let mut link = Link::open(Arc::clone(&backend), Rc::clone(&display), desc, options).expect("a link");
+        let mut link = Link::open(Arc::clone(&backend), Arc::clone(&display), desc, options).expect("a link");
         let mut samples: [Vec<f64>; 3] = Default::default();
         for _ in 0..number("--rounds", 200) {
             samples[0].push(timed(|| direct_frame(&mut path, &layout)));

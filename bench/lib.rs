@@ -24,11 +24,11 @@
 use pixelferry::api::gl::{self, GlDisplay};
 use pixelferry::api::wgpu::{self, WgpuDisplay};
 use pixelferry::driver::select::quantile;
-use pixelferry::{Display as _, DrawOptions, Link, Result, ShowOutcome, ShownFrame, WriteFrame};
+use pixelferry::{Display as _, DrawOptions, LinkCore, Result, ShowOutcome, ShownFrame, WriteFrame};
 use serde::Serialize;
 use std::env;
-use std::rc::Rc;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// Ends the program and lists its options if the command line has another one, such as `--help`.
 pub fn options(known: &[&str]) {
@@ -91,20 +91,20 @@ pub fn write_rows(rows: &[impl Serialize]) {
 /// A display's own texture, into which frames are drawn.
 pub enum Screen {
     /// A texture on OpenGL.
-    Gl(Rc<GlDisplay>, gl::OffscreenTarget),
+    Gl(Arc<GlDisplay>, gl::OffscreenTarget),
     /// A texture on wgpu.
-    Wgpu(Rc<WgpuDisplay>, wgpu::OffscreenTarget),
+    Wgpu(Arc<WgpuDisplay>, wgpu::OffscreenTarget),
 }
 
 impl Screen {
     /// Creates a texture of this size in pixels on OpenGL.
-    pub fn gl(display: &Rc<GlDisplay>, (width, height): (u32, u32)) -> Result<Self> {
-        Ok(Self::Gl(Rc::clone(display), display.create_offscreen_target(width, height)?))
+    pub fn gl(display: &Arc<GlDisplay>, (width, height): (u32, u32)) -> Result<Self> {
+        Ok(Self::Gl(Arc::clone(display), display.create_offscreen_target(width, height)?))
     }
 
     /// Creates a texture of this size in pixels on wgpu.
-    pub fn wgpu(display: &Rc<WgpuDisplay>, (width, height): (u32, u32)) -> Result<Self> {
-        Ok(Self::Wgpu(Rc::clone(display), display.create_offscreen_target(width, height)?))
+    pub fn wgpu(display: &Arc<WgpuDisplay>, (width, height): (u32, u32)) -> Result<Self> {
+        Ok(Self::Wgpu(Arc::clone(display), display.create_offscreen_target(width, height)?))
     }
 
     /// Draws a frame of this size into the corner of the texture.
@@ -124,7 +124,7 @@ impl Screen {
     /// Computes a frame of this size and shows it in the corner of the texture.
     pub fn show(
         &self,
-        link: &mut Link,
+        link: &mut LinkCore,
         (width, height): (u32, u32),
         options: DrawOptions,
         compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>,

@@ -18,7 +18,6 @@ use pixelferry_look::{Colormap, End, Gauge, Layout, Look, MemoryLocation, Number
 use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, MessageKind};
 use pixelferry_media::{GpuJpeg, mean_square};
 use serde::Serialize;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -67,7 +66,7 @@ fn numbers((width, height): (u32, u32)) -> Vec<u8> {
 impl ShownArray {
     fn new(
         backend: &Arc<dyn ComputeBackend>,
-        display: &Rc<dyn Display>,
+        display: &Arc<dyn Display>,
         size: (u32, u32),
         look: &Look,
         bytes: &[u8],
@@ -82,7 +81,7 @@ impl ShownArray {
         };
         let options = LinkOptions::new(Policy::default().with_profiles(Profiles::Off));
         Ok(Self {
-            link: Link::open(Arc::clone(backend), Rc::clone(display), desc, options)?,
+            link: Link::open(Arc::clone(backend), Arc::clone(display), desc, options)?,
             kernel: backend.build(&Plane::source(&desc))?,
             memory: upload(bytes)?,
             table: plane.table().map(upload).transpose()?,
@@ -117,7 +116,7 @@ fn main() {
         Ok(opened) => opened,
         Err(error) => return println!("SKIPPED: {error}"),
     };
-    let display: Rc<dyn Display> = display;
+    let display: Arc<dyn Display> = display;
     let both = (backend.as_ref(), display.as_ref());
     let mapped = Look {
         range: Range::Between(End::Value(0.1), End::Value(0.8)),

@@ -17,7 +17,7 @@ use pixelferry::{
 };
 use pixelferry_media::record::{Output, RecordOptions, Recorder};
 use serde::Serialize;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ fn main() {
         let display = GlDisplay::headless(HeadlessOptions::default().with_same_device_as(backend.device().clone()))?;
         let screen = Screen::gl(&display, (size.width, size.height))?;
         let image = ImageDesc::new(size.width, size.height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
-        let shown_by: Rc<dyn Display> = display.clone();
+        let shown_by: Arc<dyn Display> = display.clone();
         let link = Link::open(backend.clone(), shown_by, SurfaceDesc::Image(image), LinkOptions::default())?;
         Ok((backend, display, screen, link))
     });

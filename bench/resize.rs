@@ -15,7 +15,7 @@ use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
     BackendChoice, ComputeBackend, DisplayChoice, DrawOptions, HeadlessDisplay, ImageAccess, ImageDesc, Link,
-    LinkBuilder, LinkOptions, PixelFormat, Policy, Profiles, Result, SurfaceDesc, Trials, Unwritten,
+    LinkBuilder, LinkCore, LinkOptions, PixelFormat, Policy, Profiles, Result, SurfaceDesc, Trials, Unwritten,
     command::ApiChoice as _,
 };
 use serde::Serialize;
@@ -63,7 +63,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn frame(&mut self, link: &mut Link) -> Result<f64> {
+    fn frame(&mut self, link: &mut LinkCore) -> Result<f64> {
         let start = Instant::now();
         self.nonce += 1;
         let nonce = self.nonce;

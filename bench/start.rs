@@ -13,7 +13,6 @@ use pixelferry::{
 };
 use serde::Serialize;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,9 +31,9 @@ struct StartRow {
     cold_ms: Vec<f64>,
 }
 
-fn open(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, desc: &SurfaceDesc, policy: Policy) -> f64 {
+fn open(backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>, desc: &SurfaceDesc, policy: Policy) -> f64 {
     let start = Instant::now();
-    let link = Link::open(Arc::clone(backend), Rc::clone(display), *desc, LinkOptions::new(policy)).expect("a link");
+    let link = Link::open(Arc::clone(backend), Arc::clone(display), *desc, LinkOptions::new(policy)).expect("a link");
     let took = start.elapsed().as_secs_f64() * 1e3;
     drop(link);
     display.finish().expect("the display goes on");
@@ -43,7 +42,7 @@ fn open(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, desc: &Sur
 
 fn measure(
     backend: &Arc<dyn ComputeBackend>,
-    display: &Rc<dyn Display>,
+    display: &Arc<dyn Display>,
     (size, width, height): (&'static str, u32, u32),
     (name, mode): (&'static str, Mode),
     (rounds, folder): (usize, &Path),

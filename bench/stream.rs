@@ -19,12 +19,11 @@ use pixelferry::driver::select::quantile;
 use pixelferry::stream::{NextFrame, StreamDisplay, StreamOptions, Subscriber, publish};
 use pixelferry::{
     Arg, BackendChoice, ComputeBackend, Display, DrawOptions, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
-    LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Unwritten, View, open_backend,
+    LinkCore, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Unwritten, View, open_backend,
 };
 use serde::Serialize;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -61,7 +60,7 @@ fn now() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-fn frame(link: &mut Link, backend: &dyn ComputeBackend, number: u32) {
+fn frame(link: &mut LinkCore, backend: &dyn ComputeBackend, number: u32) {
     link.frame(|frame| {
         let target = frame.target()?;
         let pattern = Pattern::flat(&target.view(), number);
@@ -75,11 +74,11 @@ fn child(name: &str) {
     let backend = open_backend(backend_choice(), &[]).expect("a backend");
     let size = SIZES.iter().find(|(size, _)| listed("--sizes", size)).expect("a size").1;
     let stream = publish(name, backend.as_ref(), StreamOptions::default()).expect("a stream");
-    let display: Rc<StreamDisplay> = Rc::clone(&stream);
+    let display: Arc<StreamDisplay> = Arc::clone(&stream);
     let mut link = Link::open(Arc::clone(&backend), display, desc(size), LinkOptions::default()).expect("a link");
     println!("{}", link.path());
     let mut made = 0;
-    let mut publish = |link: &mut Link| {
+    let mut publish = |link: &mut LinkCore| {
         made += 1;
         let began = now();
         frame(link, backend.as_ref(), made);
@@ -144,7 +143,7 @@ impl Drop for Publisher {
 /// A display and the backend in its queue.
 struct Shows {
     name: &'static str,
-    display: Rc<dyn Display>,
+    display: Arc<dyn Display>,
     backend: Arc<dyn ComputeBackend>,
     screen: Screen,
     kernel: Arc<dyn Kernel>,
@@ -154,7 +153,7 @@ struct Shows {
 
 impl Shows {
     fn new(name: &'static str, size: Size) -> pixelferry::Result<Self> {
-        let (display, backend, screen): (Rc<dyn Display>, Arc<dyn ComputeBackend>, _) = if name == "OpenGL" {
+        let (display, backend, screen): (Arc<dyn Display>, Arc<dyn ComputeBackend>, _) = if name == "OpenGL" {
             let display = GlDisplay::headless(gl::HeadlessOptions::default())?;
             let backend = Arc::new(GlBackend::on(&display)?);
             let screen = Screen::gl(&display, size)?;
@@ -166,7 +165,7 @@ impl Shows {
             (display, backend, screen)
         };
         let kernel = backend.build(&KernelSource::new("copy").wgsl(COPY))?;
-        let link = Link::open(Arc::clone(&backend), Rc::clone(&display), desc(size), LinkOptions::default())?;
+        let link = Link::open(Arc::clone(&backend), Arc::clone(&display), desc(size), LinkOptions::default())?;
         Ok(Self { name, display, backend, screen, kernel, link, size })
     }
 
@@ -217,11 +216,11 @@ fn report(rows: &mut Vec<StreamRow>, size: &'static str, row: String, path: Stri
 /// A link within this process, by its own best path or one that is asked for.
 fn within(shows: &Shows, backend: &Arc<dyn ComputeBackend>, path: Option<PathId>, frames: usize) -> (String, Vec<f64>) {
     let policy = path.map_or_else(Policy::default, |path| Policy::default().with_force(path));
-    let display = Rc::clone(&shows.display);
+    let display = Arc::clone(&shows.display);
     let mut link =
         Link::open(Arc::clone(backend), display, desc(shows.size), LinkOptions::new(policy)).expect("a link");
     let mut number = 0;
-    let mut show = |link: &mut Link| {
+    let mut show = |link: &mut LinkCore| {
         number += 1;
         let kernel = |next: &mut pixelferry::WriteFrame<'_>| {
             let target = next.target()?;

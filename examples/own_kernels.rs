@@ -3,12 +3,11 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
 use clap::Parser;
-use pixelferry::{Extent, Link, LinkOptions, PixelFormat, Policy, SurfaceDesc};
+use pixelferry::{Extent, Link, LinkCore, LinkOptions, PixelFormat, Policy, SurfaceDesc};
 use pixelferry_demo::scene::FrameTarget;
 use pixelferry_demo::{Scene, SceneError, SceneOptions, run};
 use pixelferry_examples::own_kernels::OwnKernels;
 use std::process::ExitCode;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Write frames by cudarc, opencl3 or a pointer of the host's (`--backend cuda`, `opencl`, `cpu`).
@@ -35,12 +34,12 @@ impl Scene for Own {
         Ok(true)
     }
 
-    fn link(&mut self) -> &mut Link {
+    fn link(&mut self) -> &mut LinkCore {
         &mut self.link
     }
 
     fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()> {
-        let (backend, display) = (Arc::clone(self.link.backend()), Rc::clone(self.link.display()));
+        let (backend, display) = (Arc::clone(self.link.backend()), Arc::clone(self.link.display()));
         self.link = Link::open(backend, display, *self.link.desc(), LinkOptions::new(policy))?;
         Ok(())
     }

@@ -6,13 +6,12 @@ use clap::Parser;
 use glow::HasContext as _;
 use pixelferry::api::gl::{EngineTexture, GlDisplay, GlFunctions, glow};
 use pixelferry::{
-    CpuKernelExt as _, Extent, ImageDesc, Intake, Kernel, KernelSource, Link, LinkBuilder, LinkOptions, OpenedLink,
-    PixelFormat, Policy, RowOrder, SurfaceDesc,
+    CpuKernelExt as _, Extent, ImageDesc, Intake, Kernel, KernelSource, Link, LinkBuilder, LinkCore, LinkOptions,
+    OpenedLink, PixelFormat, Policy, RowOrder, SurfaceDesc,
 };
 use pixelferry_demo::scene::FrameTarget;
 use pixelferry_demo::{Scene, SceneError, SceneOptions, run};
 use std::process::ExitCode;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Render with OpenGL, blur what was rendered on the compute device, and show that.
@@ -202,12 +201,12 @@ impl Scene for RenderedScene {
         Ok(true)
     }
 
-    fn link(&mut self) -> &mut Link {
+    fn link(&mut self) -> &mut LinkCore {
         &mut self.link
     }
 
     fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()> {
-        let (backend, display) = (Arc::clone(self.link.backend()), Rc::clone(self.link.display()));
+        let (backend, display) = (Arc::clone(self.link.backend()), Arc::clone(self.link.display()));
         self.link = Link::open(backend, display, *self.link.desc(), LinkOptions::new(policy))?;
         Ok(())
     }

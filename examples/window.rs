@@ -4,7 +4,7 @@ use pixelferry::api::gl::winit::event::WindowEvent;
 use pixelferry::api::gl::{Flow, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::prelude::*;
 use pixelferry::{Display, Error};
-use std::{rc::Rc, time::Instant};
+use std::{sync::Arc, time::Instant};
 
 /// Runs on OpenGL 4.3 and wgpu; other devices need their own version of the source.
 const LIGHT: &str = "@compute @workgroup_size(16, 16)
@@ -25,7 +25,7 @@ impl WindowApp for App {
     fn init(&mut self, window: &GlWindow) -> Result<(), Error> {
         let builder = LinkBuilder::new(SurfaceDesc::image(640, 480, PixelFormat::Rgba8));
         let builder = builder.launch(&KernelSource::new("light").wgsl(LIGHT), vec![Scratch::F32(0.0); 3]);
-        self.opened = Some(builder.shown_by(&(window.display().clone() as Rc<dyn Display>)).open()?);
+        self.opened = Some(builder.shown_by(&(window.display().clone() as Arc<dyn Display>)).open()?);
         self.resized(window, window.size())
     }
 

@@ -23,7 +23,6 @@ use pixelferry::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -180,7 +179,7 @@ impl Subject {
         work: &Work,
         (desc, mode): (SurfaceDesc, Mode),
         size: (u32, u32),
-        shown_by: &Rc<dyn Display>,
+        shown_by: &Arc<dyn Display>,
         (backend, profiles): (BackendChoice, Profiles),
     ) -> Result<Self> {
         let screen = open_gl(shown_by, size)?;
@@ -250,8 +249,8 @@ fn frame(n: u32, pixels: &mut [u8], next: &mut WriteFrame<'_>, side: &mut Comput
     next.launch(kernel.as_ref(), &args)
 }
 
-fn open_gl(display: &Rc<dyn Display>, size: (u32, u32)) -> Result<Screen> {
-    let gl = (Rc::clone(display) as Rc<dyn std::any::Any>).downcast().expect("a display of OpenGL");
+fn open_gl(display: &Arc<dyn Display>, size: (u32, u32)) -> Result<Screen> {
+    let gl = (Arc::clone(display) as Arc<dyn std::any::Any + Send + Sync>).downcast().expect("a display of OpenGL");
     Screen::gl(&gl, size)
 }
 
@@ -299,7 +298,7 @@ fn interval(samples: &[f64]) -> [f64; 2] {
 fn measure(
     work: &Work,
     (width, height): (u32, u32),
-    display: &Rc<dyn Display>,
+    display: &Arc<dyn Display>,
     rounds: usize,
     mode: Mode,
 ) -> Option<Cell> {

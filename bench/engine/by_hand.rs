@@ -11,7 +11,6 @@ use interop_core::{
 };
 use pixelferry_vulkan::VulkanDisplay;
 use pixelferry_vulkan::sharing::{Allocation, Object, Semaphore};
-use std::rc::Rc;
 use std::sync::Arc;
 
 const SLOTS: usize = 3;
@@ -28,7 +27,7 @@ struct Slot {
     /// The semaphores for "written" and "read".
     semaphores: Option<[Both; 2]>,
     value: u64,
-    _allocation: Option<Rc<Allocation>>,
+    _allocation: Option<Arc<Allocation>>,
 }
 
 pub struct ByHand {
@@ -36,15 +35,15 @@ pub struct ByHand {
     next: usize,
     view: ImageView,
     backend: Arc<dyn ComputeBackend>,
-    engine: Rc<Engine>,
-    _display: Rc<VulkanDisplay>,
+    engine: Arc<Engine>,
+    _display: Arc<VulkanDisplay>,
 }
 
 impl ByHand {
-    pub fn new(backend: &Arc<dyn ComputeBackend>, display: &Rc<VulkanDisplay>, engine: Rc<Engine>) -> Self {
+    pub fn new(backend: &Arc<dyn ComputeBackend>, display: &Arc<VulkanDisplay>, engine: Arc<Engine>) -> Self {
         let view = ImageView::packed(engine.extent, PixelFormat::Rgba8, 256, 0, false).expect("a size");
         let slots = (0..SLOTS).map(|_| slot(backend.as_ref(), &engine, view.span().end as u64)).collect();
-        let (backend, _display) = (Arc::clone(backend), Rc::clone(display));
+        let (backend, _display) = (Arc::clone(backend), Arc::clone(display));
         Self { slots, next: 0, view, backend, engine, _display }
     }
 }
@@ -65,12 +64,12 @@ fn slot(backend: &dyn ComputeBackend, engine: &Engine, bytes: u64) -> Slot {
             Both { compute: backend.import_semaphore(&handle).expect("the same semaphore"), vulkan }
         };
         let (buffer, semaphores) = (raw(&made), Some([semaphore(), semaphore()]));
-        return Slot { memory, buffer, semaphores, value: 0, _allocation: Some(Rc::new(made)) };
+        return Slot { memory, buffer, semaphores, value: 0, _allocation: Some(Arc::new(made)) };
     }
     let (made, address) = engine.sharing.mapped_buffer(bytes, usage).expect("memory");
     let buffer = raw(&made);
     // SAFETY: the allocation, which stays mapped and was zeroed, lives as long as the block; nobody else maps it.
-    let block = unsafe { HostBlock::from_raw(address, bytes as usize, Rc::new(made)) };
+    let block = unsafe { HostBlock::from_raw(address, bytes as usize, Arc::new(made)) };
     let memory = backend.import_host(&block).expect("the same memory");
     Slot { memory, buffer, semaphores: None, value: 0, _allocation: None }
 }

@@ -4,7 +4,7 @@ use ash::vk;
 use interop_core::{Extent, ImageView};
 use pixelferry_vulkan::VulkanDisplay;
 use pixelferry_vulkan::sharing::{Allocation, Instance, Object, SharingDevice};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
@@ -22,11 +22,11 @@ pub struct Engine {
     fence: vk::Fence,
     image: vk::Image,
     _allocation: Allocation,
-    _display: Rc<VulkanDisplay>,
+    _display: Arc<VulkanDisplay>,
 }
 
 impl Engine {
-    pub fn new(display: &Rc<VulkanDisplay>, extent: Extent) -> Self {
+    pub fn new(display: &Arc<VulkanDisplay>, extent: Extent) -> Self {
         let instance = Instance::get("Vulkan").expect("an instance").raw().clone();
         let (device, (queue, family)) = (display.device_functions().clone(), display.queue());
         let desc = interop_core::ImageDesc::new(extent.width, extent.height, interop_core::PixelFormat::Rgba8);
@@ -44,7 +44,7 @@ impl Engine {
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
             let commands = device.allocate_command_buffers(&info).expect("commands")[0];
             let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).expect("a fence");
-            let _display = Rc::clone(display);
+            let _display = Arc::clone(display);
             Self { extent, sharing, device, queue, pool, commands, fence, image, _allocation, _display }
         }
     }

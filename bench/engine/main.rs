@@ -21,7 +21,6 @@ use interop_core::{ComputeBackend, Extent};
 use measure::{argument, flag, number};
 use ours::Ours;
 use pixelferry_vulkan::{VulkanDisplay, VulkanOptions};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -59,7 +58,7 @@ fn main() {
     let display = VulkanDisplay::headless(&options).expect("Vulkan");
     println!("{:<6} {:<12} {:>10} {:>10} {:>5}", "size", "row", "median us", "p99 us", "n");
     for (size, extent) in SIZES {
-        let engine = || Rc::new(Engine::new(&display, extent));
+        let engine = || Arc::new(Engine::new(&display, extent));
         let ours = match Ours::new(&backend, &display, engine()) {
             Ok(ours) => ours,
             Err(error) => {

@@ -9,7 +9,6 @@ use interop_core::{
     Policy, Result, SurfaceDesc, SyncKind, Unwritten, View,
 };
 use pixelferry_vulkan::{VulkanDisplay, VulkanObject};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Returns true if the two share memory of a device.
@@ -20,14 +19,14 @@ pub fn shares(backend: &dyn ComputeBackend) -> bool {
 pub struct Ours {
     link: Link,
     backend: Arc<dyn ComputeBackend>,
-    display: Rc<VulkanDisplay>,
-    engine: Rc<Engine>,
+    display: Arc<VulkanDisplay>,
+    engine: Arc<Engine>,
     view: View,
 }
 
 impl Ours {
     /// Opens the row. The error says why the path does not accept frames of this size.
-    pub fn new(backend: &Arc<dyn ComputeBackend>, display: &Rc<VulkanDisplay>, engine: Rc<Engine>) -> Result<Self> {
+    pub fn new(backend: &Arc<dyn ComputeBackend>, display: &Arc<VulkanDisplay>, engine: Arc<Engine>) -> Result<Self> {
         let (width, height) = (engine.extent.width, engine.extent.height);
         let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
         let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
@@ -36,10 +35,10 @@ impl Ours {
             false => (PathId::HOST_VISIBLE_IN_PLACE, None),
         };
         let options = LinkOptions::new(Policy::default().with_force(path).with_sync(sync));
-        let shown: Rc<dyn Display> = Rc::clone(display) as _;
+        let shown: Arc<dyn Display> = Arc::clone(display) as _;
         let link = Link::open(Arc::clone(backend), shown, desc, options)?;
         let view = tight(&desc)?;
-        Ok(Self { link, backend: Arc::clone(backend), display: Rc::clone(display), engine, view })
+        Ok(Self { link, backend: Arc::clone(backend), display: Arc::clone(display), engine, view })
     }
 }
 

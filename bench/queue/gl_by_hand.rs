@@ -5,12 +5,12 @@ use crate::{Subject, Work};
 use glow::HasContext as _;
 use pixelferry::api::gl::{GlDisplay, HeadlessOptions, glow};
 use pixelferry::{Display as _, Manner};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// One row. The display provides the context and draws nothing.
 struct ByHand {
     work: Work,
-    context: Rc<GlDisplay>,
+    context: Arc<GlDisplay>,
     kernel: (glow::Program, Option<glow::UniformLocation>),
     draw: glow::Program,
     memory: glow::Buffer,
@@ -112,7 +112,7 @@ fn link(gl: &glow::Context, shaders: &[(u32, &str)]) -> glow::Program {
 }
 
 impl ByHand {
-    fn new(context: &Rc<GlDisplay>, work: Work, width: u32, height: u32) -> Self {
+    fn new(context: &Arc<GlDisplay>, work: Work, width: u32, height: u32) -> Self {
         context.make_current().expect("the context");
         let gl: &glow::Context = context.gl();
         let manner = work.draws().unwrap_or(Manner::Triangle);
@@ -137,7 +137,7 @@ impl ByHand {
             gl.framebuffer_texture_2d(glow::FRAMEBUFFER, point, glow::TEXTURE_2D, Some(texture), 0);
             Self {
                 work: Work::Kernel,
-                context: Rc::clone(context),
+                context: Arc::clone(context),
                 kernel: (kernel, gl.get_uniform_location(kernel, "n")),
                 draw,
                 memory,

@@ -10,7 +10,6 @@ use pixelferry::{
     Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Target, Unwritten,
 };
 use pixelferry_gl::GlBackend;
-use std::rc::Rc;
 use std::sync::Arc;
 
 pub const KERNEL: &str = "
@@ -73,7 +72,7 @@ impl Ours {
     fn open(
         work: Work,
         backend: &Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
+        display: Arc<dyn Display>,
         screen: Screen,
         extent: Extent,
     ) -> pixelferry::Result<Box<dyn Subject>> {

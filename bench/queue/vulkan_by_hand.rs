@@ -6,7 +6,7 @@ use crate::{End, Subject, Work};
 use ash::vk;
 use pixelferry::Manner;
 use pixelferry_vulkan::VulkanDisplay;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The largest number of queued frames.
 const SLOTS: usize = 8;
@@ -26,7 +26,7 @@ pub struct Vulkan {
 pub struct ByHand {
     work: Work,
     end: End,
-    vulkan: Rc<Vulkan>,
+    vulkan: Arc<Vulkan>,
     slots: Vec<(vk::CommandBuffer, vk::Fence)>,
     next: usize,
     kernel: Pipeline,
@@ -54,7 +54,7 @@ enum BoundResource {
 pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     match Vulkan::open() {
         Ok(vulkan) => {
-            let vulkan = Rc::new(vulkan);
+            let vulkan = Arc::new(vulkan);
             let row = |work, end| Box::new(ByHand::new(&vulkan, (work, end), width, height)) as Box<dyn Subject>;
             let mut rows: Vec<_> = Work::ALL.into_iter().map(|work| row(work, End::Draw)).collect();
             rows.push(row(Work::Both(Manner::Compute), End::Copy));
@@ -297,7 +297,7 @@ pub fn whole() -> vk::ImageSubresourceRange {
 }
 
 impl ByHand {
-    pub fn new(vulkan: &Rc<Vulkan>, (work, end): (Work, End), width: u32, height: u32) -> Self {
+    pub fn new(vulkan: &Arc<Vulkan>, (work, end): (Work, End), width: u32, height: u32) -> Self {
         use vk::ShaderStageFlags as Stage;
         let extent = vk::Extent2D { width, height };
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_SRC;
@@ -323,7 +323,7 @@ impl ByHand {
             }
         };
         let slots = (0..SLOTS).map(|_| vulkan.slot()).collect();
-        let vulkan = Rc::clone(vulkan);
+        let vulkan = Arc::clone(vulkan);
         let mut row =
             Self { work: Work::Kernel, end, vulkan, slots, next: 0, kernel, draw, buffer, image, view, extent };
         row.submit(|row, commands| {

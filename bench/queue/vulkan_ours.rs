@@ -9,7 +9,6 @@ use pixelferry::{
     PathId, PixelFormat, Policy, Region, Result, SurfaceDesc, Unwritten,
 };
 use pixelferry_vulkan::{BlitTarget, VulkanBackend, VulkanDisplay, VulkanOptions};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Frames of a link, in an image of the engine or, with "straight", of the display.
@@ -18,7 +17,7 @@ struct Ours {
     end: End,
     link: Link,
     kernel: Arc<dyn Kernel>,
-    display: Rc<VulkanDisplay>,
+    display: Arc<VulkanDisplay>,
     engine: ByHand,
     region: Region,
 }
@@ -47,7 +46,7 @@ pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
 impl Ours {
     fn open(
         backend: &Arc<dyn ComputeBackend>,
-        display: &Rc<VulkanDisplay>,
+        display: &Arc<VulkanDisplay>,
         path: PathId,
         end: End,
         (width, height): (u32, u32),
@@ -61,8 +60,13 @@ impl Ours {
             end,
             link: Link::open(Arc::clone(backend), display.clone(), desc, options)?,
             kernel: backend.build(&KernelSource::new("ramp").wgsl(KERNEL))?,
-            display: Rc::clone(display),
-            engine: ByHand::new(&Rc::new(Vulkan::of(display)), (Work::Both(Manner::Compute), End::Copy), width, height),
+            display: Arc::clone(display),
+            engine: ByHand::new(
+                &Arc::new(Vulkan::of(display)),
+                (Work::Both(Manner::Compute), End::Copy),
+                width,
+                height,
+            ),
             region: Region::new(0, 0, width, height),
         };
         row.frame(12);

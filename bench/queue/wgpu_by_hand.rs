@@ -4,7 +4,7 @@ use crate::shaders::{draw, groups, kernel, straight};
 use crate::{Subject, Work};
 use pixelferry::Manner;
 use pixelferry::api::wgpu::{WgpuDisplay, wgpu};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The source of the frame's number in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ enum Number {
 struct ByHand {
     /// The work; `None` records nothing.
     work: Option<(Work, Number)>,
-    display: Rc<WgpuDisplay>,
+    display: Arc<WgpuDisplay>,
     numbers: wgpu::Buffer,
     kernel: (wgpu::ComputePipeline, wgpu::BindGroup),
     draw: (wgpu::ComputePipeline, wgpu::BindGroup),
@@ -28,7 +28,7 @@ struct ByHand {
 }
 
 /// Returns every row of this size.
-pub fn subjects(display: &Rc<WgpuDisplay>, width: u32, height: u32) -> Vec<Box<dyn Subject>> {
+pub fn subjects(display: &Arc<WgpuDisplay>, width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     let immediates = display.wgpu_device().features().contains(wgpu::Features::IMMEDIATES);
     let numbers = if immediates { &[Number::Uniform, Number::Immediate][..] } else { &[Number::Uniform] };
     let works = [Work::Straight, Work::Both(Manner::Compute), Work::Kernel];
@@ -37,7 +37,7 @@ pub fn subjects(display: &Rc<WgpuDisplay>, width: u32, height: u32) -> Vec<Box<d
 }
 
 impl ByHand {
-    fn new(display: &Rc<WgpuDisplay>, work: Option<(Work, Number)>, width: u32, height: u32) -> Self {
+    fn new(display: &Arc<WgpuDisplay>, work: Option<(Work, Number)>, width: u32, height: u32) -> Self {
         let device = display.wgpu_device();
         let buffer = |size, usage| {
             device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
@@ -90,7 +90,7 @@ impl ByHand {
         let kernel = pipeline(&text, "ramp", &bound);
         let text = draw(Manner::Compute, width, height);
         let draw = pipeline(&text, "draw", &[memory.as_entire_binding(), canvas()]);
-        Self { work, display: Rc::clone(display), numbers, kernel, draw, texture }
+        Self { work, display: Arc::clone(display), numbers, kernel, draw, texture }
     }
 }
 

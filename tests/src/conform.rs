@@ -4,7 +4,6 @@ use pixelferry::driver::Paths;
 use pixelferry::driver::conformance::{CASES, ConformanceRow, Context, Manner, Outcome, run_on};
 use pixelferry::{ComputeBackend, Display};
 use pixelferry_testing::{Level, level};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Cases that repeat in every format and size what others do once. They take two fifths of the time.
@@ -31,7 +30,7 @@ const HANDS: usize = 3;
 pub fn conform_on(
     paths: &Paths,
     backend: &Arc<dyn ComputeBackend>,
-    display: &Rc<dyn Display>,
+    display: &Arc<dyn Display>,
     manner: Manner,
 ) -> Vec<ConformanceRow> {
     if level() > Level::Short {
@@ -55,6 +54,6 @@ pub fn conform_on(
 }
 
 /// The same on every built-in path.
-pub fn conform(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<ConformanceRow> {
+pub fn conform(backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>, manner: Manner) -> Vec<ConformanceRow> {
     conform_on(&Paths::default(), backend, display, manner)
 }

@@ -6,7 +6,6 @@ use pixelferry::{ComputeBackend, Display, PathId, Policy, SurfaceDesc, report::P
 use pixelferry_testing::{Need, Outcome as Comes, asked, has, judge};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,7 +47,7 @@ pub fn has_path<T>(backend: &dyn ComputeBackend, path: PathId, found: Result<T, 
 /// # Panics
 /// As [`has_path`] does, and where nothing works.
 #[track_caller]
-pub fn offered(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, desc: &SurfaceDesc) -> Vec<PathId> {
+pub fn offered(backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>, desc: &SurfaceDesc) -> Vec<PathId> {
     let report = probe(backend, display, desc, &Policy::default().with_budget(Duration::ZERO));
     let rows = report.unwrap_or_else(|error| panic!("{error}")).paths.into_iter();
     let found = |state: &PathState| match state {

@@ -2,14 +2,14 @@
 //! remembered, and what is remembered is proved again.
 
 use pixelferry::{
-    Display, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PixelFormat, Policy, Profiles, SurfaceDesc,
-    Unwritten,
+    Display, ImageAccess, ImageDesc, Link, LinkCore, LinkOptions, Mode, PathId, PixelFormat, Policy, Profiles,
+    SurfaceDesc, Unwritten,
     report::{PathReport, PathState},
 };
 use pixelferry_tests::Folder;
 use pixelferry_tests::sharing::{Fault, FaultStep, Faults, backend, display, display_in_a_queue_of_its_own};
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// By the clock of the doubles: nothing else takes any time.
@@ -33,13 +33,13 @@ fn open_by(faults: &Faults, policy: Policy, unwritten: Unwritten) -> Link {
     open_to(display(faults), faults, policy, unwritten)
 }
 
-fn open_to(display: Rc<dyn Display>, faults: &Faults, policy: Policy, unwritten: Unwritten) -> Link {
+fn open_to(display: Arc<dyn Display>, faults: &Faults, policy: Policy, unwritten: Unwritten) -> Link {
     let policy = policy.with_clock(faults.clock());
     Link::open(backend(faults), display, desc().with_unwritten(unwritten), LinkOptions::new(policy)).unwrap()
 }
 
 /// Number of paths that were timed.
-fn timed(link: &Link) -> usize {
+fn timed(link: &LinkCore) -> usize {
     link.report().paths.iter().filter(|row| !row.measured.is_empty()).count()
 }
 
@@ -247,7 +247,8 @@ fn a_path_that_fails_while_it_is_timed_is_not_chosen() {
         slow_all_but(&faults, FaultStep::Upload);
         faults.arm(Fault { nth, ..Fault::lasting(FaultStep::Upload) });
         let mut link = open(&faults, policy(&folder.0).with_profiles(Profiles::Off));
-        let row = |link: &Link| link.report().paths.iter().find(|r| r.id == PathId::HOST_ROUND_TRIP).cloned().unwrap();
+        let row =
+            |link: &LinkCore| link.report().paths.iter().find(|r| r.id == PathId::HOST_ROUND_TRIP).cloned().unwrap();
         if faults.fired() > 0 {
             assert_ne!(link.path(), PathId::HOST_ROUND_TRIP, "{nth}: {}", link.report());
             assert!(!row(&link).state.works(), "{nth}: {}", link.report());
@@ -288,7 +289,7 @@ fn a_resize_keeps_the_lateness_and_the_way_of_taking_turns() {
     // In one queue nobody waits.
     let display = display_in_a_queue_of_its_own(&faults);
     let mut link = open_to(display, &faults, policy, Unwritten::Overwrite);
-    let chosen = |link: &Link| match link.report().chosen().map(|row| row.state.clone()) {
+    let chosen = |link: &LinkCore| match link.report().chosen().map(|row| row.state.clone()) {
         Some(PathState::Chosen { sync, .. }) => sync,
         other => panic!("{other:?}"),
     };

@@ -1,8 +1,8 @@
 //! Tests of the backend's choice by the languages of a kernel.
 
 use pixelferry::{
-    Api, BackendChoice, ComputeBackend, CpuKernelExt as _, DisplayChoice, KernelSource, Link, LinkBuilder, LinkOptions,
-    PixelFormat, SurfaceDesc, open_backend, open_headless,
+    Api, BackendChoice, ComputeBackend, CpuKernelExt as _, DisplayChoice, KernelSource, Link, LinkBuilder, LinkCore,
+    LinkOptions, PixelFormat, SurfaceDesc, open_backend, open_headless,
 };
 use pixelferry_tests::{Need, need};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn picture() -> SurfaceDesc {
     SurfaceDesc::image(WIDTH, HEIGHT, PixelFormat::Rgba8)
 }
 
-fn check(link: &mut Link, backend: &Arc<dyn ComputeBackend>) {
+fn check(link: &mut LinkCore, backend: &Arc<dyn ComputeBackend>) {
     let kernel = backend.build(&red()).unwrap();
     link.frame(|frame| frame.launch(kernel.as_ref(), &[])).unwrap();
     assert!(link.read_back().unwrap().chunks(4).all(|pixel| pixel == [255, 0, 0, 255]), "{}", link.explain());

@@ -16,7 +16,6 @@ use pixelferry_tests::{
     ramp, ramp_pixel,
 };
 use pixelferry_wgpu::WgpuBackend;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// All but Vulkan: its crate's own tests run what has a backend of its own. rusticl, which builds kernels for minutes, goes to
@@ -62,7 +61,7 @@ fn check_wgpus_opengl(backend: &Arc<dyn ComputeBackend>) {
     let Some(display) = need(Need::Egl, WgpuDisplay::headless(options)) else { return };
     println!("{}", display.device().driver);
     let in_place = display.caps().in_place_images.is_yes();
-    let display: Rc<dyn Display> = display;
+    let display: Arc<dyn Display> = display;
     let mut rows = conform(backend, &display, Manner::default());
     println!("{}", ConformanceTable(&rows));
     if !in_place {
@@ -186,7 +185,7 @@ fn a_pair_is_one_queue(choice: BackendChoice, need_of: Need) {
     let desc = SurfaceDesc::image(32, 16, PixelFormat::Rgba8);
     let pair = LinkBuilder::new(desc).backend(choice).display(DisplayChoice::Compute).open_sides();
     let Some((backend, screen)) = need(need_of, pair) else { return };
-    let display = Rc::clone(screen.downcast_ref::<ComputeDisplay>().unwrap());
+    let display = Arc::clone(screen.downcast_ref::<ComputeDisplay>().unwrap());
     assert!(Arc::ptr_eq(display.backend(), &backend));
     println!("RAN ON {}", backend.device());
     let mut link = Link::open(backend.clone(), screen.display(), desc, LinkOptions::default()).unwrap();

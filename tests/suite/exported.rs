@@ -9,7 +9,6 @@ use interop_core::{
 };
 use pixelferry_testing::{Usage, by_level, has, pass_in_child};
 use std::fs::File;
-use std::rc::Rc;
 use std::sync::Arc;
 
 const EXPORTED: [PathId; 2] = [PathId::EXPORTED_IN_PLACE, PathId::EXPORTED_UPLOAD];
@@ -44,7 +43,7 @@ fn semaphores(backend: &dyn ComputeBackend, display: &dyn Display) -> Vec<SyncKi
 }
 
 /// Tests that frames cross, kept apart in each way that both have, and that what is refused is refused with the reason.
-pub fn carries_frames(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
+pub fn carries_frames(backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>) {
     let manners = [Manner::default(), Manner::late(2)];
     for manner in manners.into_iter().take(by_level(1, 2, 2)) {
         ran(&conform(backend, display, manner, &EXPORTED), &EXPORTED);
@@ -59,7 +58,7 @@ pub fn carries_frames(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Displa
 }
 
 /// Many frames with nothing between them: each is the one that was written last.
-fn frames_come_in_turn(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
+fn frames_come_in_turn(backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>) {
     let kernel = backend.build(&KernelSource::new("fill").wgsl(FILL)).unwrap();
     let mut syncs = semaphores(backend.as_ref(), display.as_ref());
     syncs.push(SyncKind::HostFence);
@@ -118,7 +117,7 @@ fn what_is_no_such_memory_is_refused(backend: &dyn ComputeBackend, display: &dyn
 }
 
 /// A link that was told nothing offers them.
-fn a_link_offers_both(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
+fn a_link_offers_both(backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>) {
     let desc = SurfaceDesc::buffer(BYTES as u64);
     let link = Link::open(backend.clone(), display.clone(), desc, LinkOptions::default()).unwrap();
     for id in EXPORTED {
@@ -134,7 +133,7 @@ pub fn nothing_is_left_in_a_child(test: &str) {
 }
 
 /// Counts descriptors and memory of the process: nothing else may run beside it.
-pub fn nothing_is_left(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
+pub fn nothing_is_left(backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>) {
     const LARGE: usize = 4 << 20;
     let bytes = vec![5; LARGE];
     let round = || {

@@ -36,6 +36,7 @@ mod sizes;
 mod slices;
 #[cfg(target_os = "linux")]
 mod streams;
+mod threads;
 mod together;
 #[cfg(target_os = "linux")]
 mod two_queues;

@@ -3,7 +3,7 @@
 use pixelferry::Trials;
 use pixelferry::driver::select::report::Outcome;
 use pixelferry::{
-    Arg, BackendChoice, DisplayChoice, ImageAccess, ImageDesc, Link, LinkBuilder, LinkOptions, Mode, PathId,
+    Arg, BackendChoice, DisplayChoice, ImageAccess, ImageDesc, Link, LinkBuilder, LinkCore, LinkOptions, Mode, PathId,
     PixelFormat, Policy, Profiles, SurfaceDesc,
 };
 use pixelferry_tests::sharing::{Fault, FaultStep, Faults, backend, display};
@@ -43,7 +43,7 @@ fn open(faults: &Faults, policy: Policy) -> Link {
 }
 
 /// A frame, and `wait` after it; what is on show is this frame and no other.
-fn frame(faults: &Faults, link: &mut Link, n: u32, wait: Duration) {
+fn frame(faults: &Faults, link: &mut LinkCore, n: u32, wait: Duration) {
     link.frame(|frame| frame.write(&[n as u8; BYTES])).unwrap();
     drop(link.shown().unwrap());
     assert_eq!(faults.paused(|| link.read_back().unwrap()), [n as u8; BYTES], "frame {n}: {}", link.explain());
@@ -51,7 +51,7 @@ fn frame(faults: &Faults, link: &mut Link, n: u32, wait: Duration) {
 }
 
 /// Runs until nothing is left, at most so many frames; returns how many.
-fn run(faults: &Faults, link: &mut Link, most: u32, wait: Duration) -> u32 {
+fn run(faults: &Faults, link: &mut LinkCore, most: u32, wait: Duration) -> u32 {
     for n in 0..most {
         frame(faults, link, n, wait);
         if link.report().later.left.is_empty() {

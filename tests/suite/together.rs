@@ -72,7 +72,7 @@ fn who_stays_on_a_backend_or_a_display_is_not_moved() {
     let own = screen.display();
     let mut opened = frames().shown_by(&own).launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
     check(&mut opened);
-    assert!(std::rc::Rc::ptr_eq(&opened.display, &own) && opened.screen.gl().is_none(), "{}", opened.report);
+    assert!(std::sync::Arc::ptr_eq(&opened.display, &own) && opened.screen.gl().is_none(), "{}", opened.report);
 }
 
 /// The host writes threads' memory without a copy, so they serve its frames as long as nothing else was measured.

@@ -3,10 +3,9 @@
 use crate::exported::{carries_frames, nothing_is_left, nothing_is_left_in_a_child, share};
 use pixelferry::{BackendChoice, ComputeBackend, Display, DisplayChoice, open_backend};
 use pixelferry_tests::{Need, displays, has, need};
-use std::rc::Rc;
 use std::sync::Arc;
 
-type Check = fn(&Arc<dyn ComputeBackend>, &Rc<dyn Display>);
+type Check = fn(&Arc<dyn ComputeBackend>, &Arc<dyn Display>);
 
 /// The backend with each display with which it shares memory, one after the other.
 fn pairs(backend: BackendChoice, needed: Need, check: Check) {

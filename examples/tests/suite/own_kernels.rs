@@ -9,7 +9,6 @@ use pixelferry::{
 use pixelferry_examples::own_kernels::{OwnKernels, pixel};
 use pixelferry_tests::{Need, need, on_each_backend};
 use std::collections::BTreeSet;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +27,7 @@ fn expected(region: Region, t: u32, part: Option<u32>) -> Vec<u8> {
 }
 
 /// Every path that opens between the two; their names.
-fn paths(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> BTreeSet<&'static str> {
+fn paths(backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>) -> BTreeSet<&'static str> {
     let mut names = BTreeSet::new();
     let image = ImageDesc::new(WIDTH, HEIGHT, PixelFormat::Rgba8);
     for desc in [image, image.with_access(ImageAccess::Any).with_row_order(RowOrder::BottomUp)] {
@@ -37,7 +36,7 @@ fn paths(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> BTreeS
         {
             let policy = Policy::default().with_budget(Duration::ZERO).with_profiles(Profiles::Off);
             let options = LinkOptions::new(policy.with_force(path).with_mode(mode));
-            let mut link = match Link::open(Arc::clone(backend), Rc::clone(display), SurfaceDesc::Image(desc), options)
+            let mut link = match Link::open(Arc::clone(backend), Arc::clone(display), SurfaceDesc::Image(desc), options)
             {
                 Ok(link) => link,
                 Err(Error::NoPath { .. }) => continue,
@@ -65,7 +64,7 @@ fn paths(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> BTreeS
 }
 
 fn check(backend: &Arc<dyn ComputeBackend>) {
-    let memory: Rc<dyn Display> = MemoryDisplay::new();
+    let memory: Arc<dyn Display> = MemoryDisplay::new();
     let gl = need(Need::Egl, open_headless(DisplayChoice::Gl)).map(|screen| screen.display());
     for display in [Some(memory), gl].into_iter().flatten() {
         let backend = backend_in(backend, display.as_ref());

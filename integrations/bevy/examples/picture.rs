@@ -6,6 +6,7 @@ use engine_picture::{AT, BACKGROUND, EXTENT, LAST_FRAME, WINDOW, source, tell};
 use pixelferry::{Arg, DrawOptions, Kernel, LinkBuilder, OpenedLink, PixelFormat, Scratch, SurfaceDesc};
 use pixelferry_bevy::{Picture, PixelferryPlugin, Screen};
 
+#[derive(Resource)]
 struct Weave {
     kernel: std::sync::Arc<dyn Kernel>,
     picture: Picture,
@@ -15,7 +16,7 @@ struct Weave {
 
 fn open(world: &mut World) -> Result {
     // glue
-    let screen = world.non_send::<Screen>().clone();
+    let screen = world.resource::<Screen>().clone();
     let surface = SurfaceDesc::image(EXTENT.width, EXTENT.height, PixelFormat::Rgba8);
     let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&screen.display());
     let OpenedLink { mut kernels, link, .. } = builder.open()?;
@@ -29,11 +30,11 @@ fn open(world: &mut World) -> Result {
     let y = 0.5 * (WINDOW.height as f32 - EXTENT.height as f32) - AT[1] as f32;
     world.spawn((sprite, Transform::from_xyz(x, y, 0.0)));
     world.spawn((Camera2d, Msaa::Off));
-    world.insert_non_send(Weave { kernel, picture, frame: 0 });
+    world.insert_resource(Weave { kernel, picture, frame: 0 });
     Ok(())
 }
 
-fn compute(mut weave: NonSendMut<'_, Weave>, mut images: ResMut<'_, Assets<Image>>) -> Result {
+fn compute(mut weave: ResMut<'_, Weave>, mut images: ResMut<'_, Assets<Image>>) -> Result {
     let Weave { kernel, picture, frame } = &mut *weave;
     *frame = (*frame + 1).min(LAST_FRAME);
     // glue

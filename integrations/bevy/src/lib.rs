@@ -6,14 +6,13 @@
 //! use pixelferry_bevy::{Picture, Screen};
 //!
 //! fn open(world: &mut World, source: &KernelSource) -> pixelferry::Result<Handle<Image>> {
-//!     let screen = world.non_send::<Screen>().clone();
+//!     let screen = world.resource::<Screen>().clone();
 //!     let surface = SurfaceDesc::image(640, 360, PixelFormat::Rgba8);
 //!     let opened = LinkBuilder::new(surface).launch(source, []).shown_by(&screen.display()).open()?;
 //!     let mut images = world.resource_mut::<Assets<Image>>();
 //!     let picture = Picture::new(&screen, &mut images, opened.link)?;
 //!     let image = picture.image();
-//!     // Links stay on the main thread, as this resource does.
-//!     world.insert_non_send(picture);
+//!     world.spawn(picture); // Links to bevy's device may be used on any thread.
 //!     Ok(image)
 //! }
 //!
@@ -31,7 +30,7 @@
 mod hook;
 
 use bevy::asset::{AssetId, Assets, Handle};
-use bevy::ecs::prelude::{IntoScheduleConfigs as _, Res, Resource};
+use bevy::ecs::prelude::{Component, IntoScheduleConfigs as _, Res, Resource};
 use bevy::image::Image;
 use bevy::log::{error, warn};
 use bevy::prelude::{App, Plugin};
@@ -41,9 +40,8 @@ use bevy::render::renderer::{RenderAdapter, RenderDevice, RenderQueue};
 use bevy::render::texture::GpuImage;
 use bevy::render::{Render, RenderApp, RenderPlugin, RenderSystems};
 use pixelferry::api::wgpu::{Viewport, WgpuDisplay};
-use pixelferry::{Display, DrawOptions, Error, Link, Result, SurfaceDesc};
+use pixelferry::{AnyThread, Display, DrawOptions, Error, Link, LinkCore, Result, SurfaceDesc};
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The renderer's views of the pictures' images, for the main world.
@@ -57,7 +55,7 @@ impl Views {
     }
 }
 
-/// Opens a [`Screen`] on bevy's device, as a resource of the main thread. Add it before bevy's own plugins: then bevy
+/// Opens a [`Screen`] on bevy's device, as a resource. Add it before bevy's own plugins: then bevy
 /// also enables Vulkan's extensions for semaphores and host memory
 /// ([`RawVulkanInitSettings`](bevy::render::renderer::raw_vulkan_init::RawVulkanInitSettings)). If it is added after
 /// them, the host waits for each frame of CUDA and OpenCL. Frames of WGSL stay in bevy's queue either way.
@@ -100,7 +98,7 @@ impl Plugin for PixelferryPlugin {
         match WgpuDisplay::from_engine(adapter, device.wgpu_device().clone(), queue.clone()) {
             Ok(display) => {
                 let screen = Screen { display, views: views.clone() };
-                app.insert_non_send(screen);
+                app.insert_resource(screen);
             }
             Err(reason) => error!("cannot make pixelferry_bevy::Screen: {reason}"),
         }
@@ -113,23 +111,24 @@ fn tell(views: Res<'_, Views>, images: Res<'_, RenderAssets<GpuImage>>) {
     }
 }
 
-/// A display on bevy's device. It stays on the main thread: systems access it with `NonSend`.
-#[derive(Clone)]
+/// A display on bevy's device.
+#[derive(Resource, Clone)]
 pub struct Screen {
-    display: Rc<WgpuDisplay>,
+    display: Arc<WgpuDisplay>,
     views: Views,
 }
 
 impl Screen {
     /// The display, for [`pixelferry::LinkBuilder::shown_by`] and links of other kinds.
-    pub fn display(&self) -> Rc<dyn Display> {
+    pub fn display(&self) -> Arc<dyn Display> {
         self.display.clone()
     }
 }
 
-/// A link whose frames are an image in bevy. Stays on the main thread.
+/// A link whose frames are an image in bevy. Systems and tasks on any thread may use it.
+#[derive(Component)]
 pub struct Picture {
-    link: Link,
+    link: Link<AnyThread>,
     screen: Screen,
     image: Handle<Image>,
 }
@@ -138,8 +137,10 @@ impl Picture {
     /// Makes an image of the size of a link to the screen's display.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a buffer.
+    /// [`Error::InvalidInput`] for a buffer, and for a link to another display than the screen's.
     pub fn new(screen: &Screen, images: &mut Assets<Image>, link: Link) -> Result<Self> {
+        let other = |_| Error::invalid("Picture::new", "the link shows on another display; open it on Screen::display()");
+        let link = link.for_any_thread(&screen.display).map_err(other)?;
         let SurfaceDesc::Image(image) = *link.desc() else {
             return Err(Error::invalid("Picture::new", "a buffer is not an image"));
         };
@@ -157,7 +158,7 @@ impl Picture {
     }
 
     /// The link, for computing frames and resizing.
-    pub fn link(&mut self) -> &mut Link {
+    pub fn link(&mut self) -> &mut LinkCore {
         &mut self.link
     }
 

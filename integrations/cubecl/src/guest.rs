@@ -10,7 +10,6 @@ use cubecl_wgpu::{AutoCompiler, RuntimeOptions, WgpuDevice, WgpuServer, WgpuSetu
 use pixelferry::api::wgpu::WgpuBackend;
 use pixelferry::api::wgpu::{WgpuDisplay, open_device};
 use pixelferry::{Extent, IntakeGuard, Result, Target};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The server of CubeCL's runtime for a device.
@@ -18,7 +17,7 @@ type Server = WgpuServer<AutoCompiler>;
 
 /// A wgpu device that CubeCL, a backend and a display share. Stays on its thread.
 pub struct CubeGuest {
-    display: Rc<WgpuDisplay>,
+    display: Arc<WgpuDisplay>,
     backend: Arc<WgpuBackend>,
     device: WgpuDevice,
     client: Client,
@@ -79,8 +78,8 @@ impl CubeGuest {
     }
 
     /// The display, for [`Link::open`](pixelferry::Link::open) and drawing.
-    pub fn display(&self) -> Rc<WgpuDisplay> {
-        Rc::clone(&self.display)
+    pub fn display(&self) -> Arc<WgpuDisplay> {
+        Arc::clone(&self.display)
     }
 
     /// The backend, for [`Link::open`](pixelferry::Link::open) and kernels in WGSL.

@@ -5,7 +5,7 @@ use eframe::egui::TextureId;
 use eframe::glow::{self, HasContext as _};
 use pixelferry::api::gl::{EngineTexture, GlDisplay};
 use pixelferry::{DrawOptions, Error, Extent, Filter, Result, Surface};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Owner of egui's textures in OpenGL: [`eframe::Frame`] or an `egui_glow::Painter`.
 ///
@@ -42,7 +42,7 @@ unsafe impl GlTextures for eframe::egui_glow::Painter {
 }
 
 pub(crate) struct GlTexture {
-    pub display: Rc<GlDisplay>,
+    pub display: Arc<GlDisplay>,
     pub registered: Option<(glow::Texture, TextureId)>,
     /// Size and filter that its storage was made for.
     pub made: Option<(Extent, Filter)>,

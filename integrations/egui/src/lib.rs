@@ -25,8 +25,8 @@ use eframe::egui;
 use eframe::egui_wgpu::RenderState;
 use pixelferry::api::gl::{EngineOptions, GlDisplay};
 use pixelferry::api::wgpu::WgpuDisplay;
-use pixelferry::{Display, DrawOptions, Error, Link, Result, SurfaceDesc};
-use std::rc::Rc;
+use pixelferry::{Display, DrawOptions, Error, Link, LinkCore, Result, SurfaceDesc};
+use std::sync::Arc;
 
 const OP: &str = "Picture::image";
 
@@ -34,9 +34,9 @@ const OP: &str = "Picture::image";
 #[derive(Clone)]
 pub enum Screen {
     /// An OpenGL context.
-    Gl(Rc<GlDisplay>),
+    Gl(Arc<GlDisplay>),
     /// A device of wgpu, and egui's renderer on it.
-    Wgpu(Rc<WgpuDisplay>, RenderState),
+    Wgpu(Arc<WgpuDisplay>, RenderState),
 }
 
 impl Screen {
@@ -58,7 +58,7 @@ impl Screen {
     }
 
     /// The display, for [`pixelferry::LinkBuilder::shown_by`] and links of other kinds.
-    pub fn display(&self) -> Rc<dyn Display> {
+    pub fn display(&self) -> Arc<dyn Display> {
         match self {
             Self::Gl(display) => display.clone(),
             Self::Wgpu(display, _) => display.clone(),
@@ -89,7 +89,7 @@ impl Picture {
     }
 
     /// The link, for computing frames and resizing.
-    pub fn link(&mut self) -> &mut Link {
+    pub fn link(&mut self) -> &mut LinkCore {
         &mut self.link
     }
 

@@ -5,7 +5,7 @@ use eframe::egui_wgpu::RenderState;
 use eframe::wgpu::FilterMode;
 use pixelferry::api::wgpu::{OffscreenTarget, Viewport, WgpuDisplay};
 use pixelferry::{DrawOptions, Extent, Filter, Result, Surface};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The texture that egui has, and the size and filter that it was made for.
 pub(crate) struct EguiTexture {
@@ -15,7 +15,7 @@ pub(crate) struct EguiTexture {
 }
 
 pub(crate) struct WgpuTexture {
-    pub display: Rc<WgpuDisplay>,
+    pub display: Arc<WgpuDisplay>,
     pub state: RenderState,
     pub made: Option<EguiTexture>,
 }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Your own program opens a [`VideoSource`] and gives it pictures with [`VideoSource::show`]: a subscriber's frames, or
-//! the result of [`pixelferry::Link::read_back`]. [`feed`] does that for a stream's name.
+//! the result of [`Link::read_back`](pixelferry::LinkCore::read_back). [`feed`] does that for a stream's name.
 //!
 //! | what | how |
 //! |---|---|

@@ -6,7 +6,6 @@ use interop_core::select::Clock;
 use interop_core::{DriverError, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -207,7 +206,7 @@ impl Faults {
 
     /// For a display's object, which is counted while it lives.
     pub(crate) fn watch(&self, kind: &'static str) -> Watch {
-        Watch::new(Rc::new(self.clone()), self.alive(kind))
+        Watch::new(Arc::new(self.clone()), self.alive(kind))
     }
 
     /// A call that is not made where it is to fail.

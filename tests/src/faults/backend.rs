@@ -9,8 +9,8 @@ use interop_core::compute::{AuditKernels, BackendDriver, CheckToken};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
-    Display, Error, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions, RawTarget, Result,
-    SharedHandle, Support, SurfaceDesc, Target,
+    Display, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions, RawTarget, Result, SharedHandle,
+    Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -57,7 +57,7 @@ unsafe impl BackendDriver for BackendDouble {
         & device() -> &DeviceIdentity;
         & caps() -> &ComputeCaps;
         & build(source: &KernelSource) -> Result<Arc<dyn Kernel>>;
-        PrepareHost before & prepare_host(block: &HostBlock) -> Result<Option<Box<dyn Any>>>;
+        PrepareHost before & prepare_host(block: &HostBlock) -> Result<Option<Box<dyn Any + Send + Sync>>>;
         & can_export_to(display: &DeviceIdentity) -> Support;
         DeferSubmission ends & defer_submission() -> Result<()>;
         & finish() -> Result<()>;
@@ -77,11 +77,6 @@ unsafe impl BackendDriver for BackendDouble {
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
         self.memory(FaultStep::Allocate, || self.inner.allocate(bytes))
-    }
-
-    fn allocate_send(&self, _: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        let reason = "the double's memory stays on its thread".into();
-        Err(Error::Unsupported { operation: "", device: BackendDriver::device(self).to_string(), reason })
     }
 
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {

@@ -9,19 +9,18 @@ use interop_core::{
     StagingKind, Support, Surface, SurfaceDesc, SyncKind,
 };
 use std::any::Any;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Any display, wrapped. Its surfaces are drawn by the wrapped display as its own.
 pub struct DisplayDouble {
-    inner: Rc<dyn Display>,
+    inner: Arc<dyn Display>,
     faults: Faults,
 }
 
 impl DisplayDouble {
     /// `inner`, failing as `faults` says.
-    pub fn over(inner: Rc<dyn Display>, faults: &Faults) -> Rc<Self> {
-        Rc::new(Self { inner, faults: faults.clone() })
+    pub fn over(inner: Arc<dyn Display>, faults: &Faults) -> Arc<Self> {
+        Arc::new(Self { inner, faults: faults.clone() })
     }
 
     /// A surface that a call makes, unless that is to fail.
@@ -35,8 +34,8 @@ impl DisplayDriver for DisplayDouble {
         & device() -> &DeviceIdentity;
         & caps() -> &DisplayCaps;
         & hold_gl() -> Result<Arc<dyn GlContext>>;
-        & drop_in_context(object: Box<dyn Any>);
-        & backend_in_queue() -> Result<Option<Box<dyn Any>>>;
+        & drop_in_context(object: Box<dyn Any + Send + Sync>);
+        & backend_in_queue() -> Result<Option<Box<dyn Any + Send + Sync>>>;
         DrawOffscreen before & draw_offscreen_by(surface: &Surface, manner: Option<Manner>) -> Result<()>;
         & drawn() -> Option<DrawReport>;
         DisplayFinish ends & finish() -> Result<()>;

@@ -2,6 +2,7 @@
 
 use crate::plugged::backend::lock;
 use crate::plugged::lent_bytes::{BYTES, SharedBytes};
+use interop_core::describe::PlainMutex;
 use interop_core::describe::pattern::rows;
 use interop_core::display::{Content, DisplayDriver, Reach, StagingDriver, StoredDriver, SurfaceDriver};
 use interop_core::{
@@ -9,9 +10,8 @@ use interop_core::{
     MemoryShape, PixelFormat, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc,
     SurfacePart, View, conformance::tight,
 };
-use std::cell::RefCell;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub struct Board {
 
 impl Board {
     /// One whose uploads take so long each.
-    pub fn new(wire: Duration) -> Rc<Self> {
+    pub fn new(wire: Duration) -> Arc<Self> {
         let no = |what: &str| Support::No(format!("it has no {what}"));
         let device = DeviceIdentity::new(Api::Other("board"), "two pages")
             .with_vendor("a test")
@@ -41,7 +41,7 @@ impl Board {
             .with_in_place_buffers(no("reads in place"))
             .with_max_in_place_pixels(0)
             .with_row_pitch_alignment(16);
-        Rc::new(Self { device, caps, wire })
+        Arc::new(Self { device, caps, wire })
     }
 
     fn unsupported(&self, reason: &str) -> Error {
@@ -59,7 +59,7 @@ impl DisplayDriver for Board {
     }
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
-        let page = |bytes| Rc::new(RefCell::new(vec![0; bytes]));
+        let page = |bytes| Arc::new(PlainMutex::new(vec![0; bytes]));
         let make = |bytes| Ok(BoardSurface { desc: *desc, page: page(bytes), wire: self.wire });
         Surface::stored((&self.device, &self.caps), desc, |_, bytes| make(bytes), make)
     }
@@ -102,14 +102,14 @@ fn foreign(operation: &'static str) -> Error {
 /// Surface that is shown: tight rows in the board's order.
 pub(crate) struct BoardSurface {
     pub(crate) desc: SurfaceDesc,
-    page: Rc<RefCell<Vec<u8>>>,
+    page: Arc<PlainMutex<Vec<u8>>>,
     wire: Duration,
 }
 
 impl BoardSurface {
     /// Lets `f` write the page that is shown next, which only those can do who know the board.
     pub(crate) fn flip(&self, f: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
-        f(&mut self.page.borrow_mut())
+        f(&mut self.page.lock())
     }
 
     fn store(&self, at: &SurfacePart, from: &[u8], view: &View) -> Result<()> {
@@ -141,7 +141,7 @@ pub(crate) fn copy_rows((from, of): (&[u8], &View), (to, at): (&mut [u8], &View)
 impl<C: Content> SurfaceDriver<C> for BoardSurface {
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
         let from = part_of(&self.desc, &C::part(at))?;
-        let page = self.page.borrow();
+        let page = self.page.lock();
         Ok(rows(&from).flat_map(|(_, row)| page[row].iter().copied()).collect())
     }
 }

@@ -14,7 +14,6 @@ use pixelferry::{
 };
 use std::any::Any;
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The CPU backend, wrapped.
@@ -54,7 +53,7 @@ impl SharingBackend {
         Ok(Self { inner, device, caps, wrapped, faults: faults.clone() })
     }
 
-    fn memory(&self, inner: Box<dyn ComputeMemory>, turn: Option<Rc<Turn>>) -> Box<dyn ComputeMemory> {
+    fn memory(&self, inner: Box<dyn ComputeMemory>, turn: Option<Arc<Turn>>) -> Box<dyn ComputeMemory> {
         Box::new(SharedMemory { inner, turn, faults: self.faults.clone() })
     }
 
@@ -67,7 +66,7 @@ impl SharingBackend {
 unsafe impl BackendDriver for SharingBackend {
     crate::forward! {
         & build(source: &KernelSource) -> Result<Arc<dyn Kernel>>;
-        & prepare_host(block: &HostBlock) -> Result<Option<Box<dyn Any>>>;
+        & prepare_host(block: &HostBlock) -> Result<Option<Box<dyn Any + Send + Sync>>>;
         & defer_submission() -> Result<()>;
         & finish() -> Result<()>;
         & set_timeline(on: bool) -> Result<Support>;
@@ -167,7 +166,7 @@ unsafe impl BackendDriver for SharingBackend {
 struct SharedMemory {
     inner: Box<dyn ComputeMemory>,
     /// Turn of memory that the display addresses, too.
-    turn: Option<Rc<Turn>>,
+    turn: Option<Arc<Turn>>,
     faults: Faults,
 }
 

@@ -14,12 +14,11 @@ use pixelferry::{
     DeviceIdentity, Display, DrawReport, Error, Manner, MemoryDisplay, Result, Support, Surface, SurfaceDesc, SyncKind,
 };
 use std::any::Any;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The memory display, wrapped.
 pub struct SharingDisplay {
-    inner: Rc<dyn Display>,
+    inner: Arc<dyn Display>,
     device: DeviceIdentity,
     caps: DisplayCaps,
     faults: Faults,
@@ -28,7 +27,7 @@ pub struct SharingDisplay {
 impl SharingDisplay {
     /// One that tells `faults` what is out of turn.
     pub fn new(in_the_backends_queue: bool, faults: &Faults) -> Self {
-        let inner: Rc<dyn Display> = MemoryDisplay::new();
+        let inner: Arc<dyn Display> = MemoryDisplay::new();
         let device = inner.device().clone().with_name("sharing memory");
         let (image, linear) = (MemoryShape::Image, MemoryShape::Linear);
         let mut imports =
@@ -65,7 +64,7 @@ impl SharingDisplay {
 impl DisplayDriver for SharingDisplay {
     crate::forward! {
         & hold_gl() -> Result<Arc<dyn GlContext>>;
-        & drop_in_context(object: Box<dyn Any>);
+        & drop_in_context(object: Box<dyn Any + Send + Sync>);
         & drawn() -> Option<DrawReport>;
         & finish() -> Result<()>;
         & set_timeline(on: bool) -> Result<Support>;
@@ -108,7 +107,7 @@ impl DisplayDriver for SharingDisplay {
                     (inner, block.clone(), block.map_or(Reach::EachFill, Reach::Address), None)
                 }
             };
-            let turn = block.map_or_else(Rc::default, |block| Turn::at(block.address().addr().get()));
+            let turn = block.map_or_else(Arc::default, |block| Turn::at(block.address().addr().get()));
             Ok((SharedStaging { inner, turn, exported }, reach))
         })
     }

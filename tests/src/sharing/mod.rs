@@ -14,7 +14,6 @@ mod turn;
 
 use crate::faults::{BackendDouble, DisplayDouble};
 use pixelferry::{ComputeBackend, Display};
-use std::rc::Rc;
 use std::sync::Arc;
 
 pub use crate::faults::{Fault, FaultKind, FaultStep, Faults};
@@ -30,16 +29,16 @@ pub fn backend(faults: &Faults) -> Arc<dyn ComputeBackend> {
 }
 
 /// The display, failing as `faults` says, in the queue that the backend computes in.
-pub fn display(faults: &Faults) -> Rc<dyn Display> {
+pub fn display(faults: &Faults) -> Arc<dyn Display> {
     display_in(true, faults)
 }
 
 /// The same in a queue that is not the backend's.
-pub fn display_in_a_queue_of_its_own(faults: &Faults) -> Rc<dyn Display> {
+pub fn display_in_a_queue_of_its_own(faults: &Faults) -> Arc<dyn Display> {
     display_in(false, faults)
 }
 
-fn display_in(the_backends_queue: bool, faults: &Faults) -> Rc<dyn Display> {
+fn display_in(the_backends_queue: bool, faults: &Faults) -> Arc<dyn Display> {
     faults.leave_ends_out();
-    DisplayDouble::over(Rc::new(display::SharingDisplay::new(the_backends_queue, faults)), faults)
+    DisplayDouble::over(Arc::new(display::SharingDisplay::new(the_backends_queue, faults)), faults)
 }

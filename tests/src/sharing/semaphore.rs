@@ -2,29 +2,29 @@
 
 use super::turn::Turn;
 use crate::faults::Faults;
+use interop_core::describe::PlainMutex;
 use pixelferry::driver::ComputeSemaphore;
 use pixelferry::{Result, SyncKind};
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Either end of a semaphore.
 #[derive(Clone)]
-pub struct Semaphore(Rc<Counter>);
+pub struct Semaphore(Arc<Counter>);
 
 /// Counter that both ends share.
 struct Counter {
     kind: SyncKind,
     /// The counter; of a binary one 1 where it is signalled.
-    value: Cell<u64>,
+    value: PlainMutex<u64>,
     /// The block whose reads the signal comes after.
-    after_reads: RefCell<Option<Rc<Turn>>>,
+    after_reads: PlainMutex<Option<Arc<Turn>>>,
     faults: Faults,
 }
 
 impl Semaphore {
     pub fn new(kind: SyncKind, faults: &Faults) -> Self {
-        let (value, after_reads) = (Cell::new(0), RefCell::default());
-        Self(Rc::new(Counter { kind, value, after_reads, faults: faults.clone() }))
+        let (value, after_reads) = (PlainMutex::new(0), PlainMutex::default());
+        Self(Arc::new(Counter { kind, value, after_reads, faults: faults.clone() }))
     }
 
     fn signalled(&self, value: u64) {
@@ -50,7 +50,7 @@ impl Semaphore {
     }
 
     /// Signalled after the reads of a block.
-    pub(super) fn signalled_after(&self, value: u64, reads: Rc<Turn>) {
+    pub(super) fn signalled_after(&self, value: u64, reads: Arc<Turn>) {
         self.signalled(value);
         self.0.after_reads.replace(Some(reads));
     }

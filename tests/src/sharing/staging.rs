@@ -5,12 +5,12 @@ use super::semaphore::Semaphore;
 use super::turn::Turn;
 use pixelferry::driver::{HandleType, HostBlock, SemaphoreDriver, SharedHandle, Staging, StagingDriver};
 use pixelferry::{Error, Result};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A block of the memory display, wrapped.
 pub struct SharedStaging {
     pub inner: Staging,
-    pub turn: Rc<Turn>,
+    pub turn: Arc<Turn>,
     /// Host block that others may open.
     pub exported: Option<HostBlock>,
 }
@@ -38,8 +38,8 @@ impl StagingDriver for SharedStaging {
     }
 }
 
-fn turn(staging: &Staging) -> Result<Rc<Turn>> {
-    let turn = staging.driver().downcast_ref().map(|staging: &SharedStaging| Rc::clone(&staging.turn));
+fn turn(staging: &Staging) -> Result<Arc<Turn>> {
+    let turn = staging.driver().downcast_ref().map(|staging: &SharedStaging| Arc::clone(&staging.turn));
     turn.ok_or_else(|| Error::invalid("a double's semaphore", "a staging block of another display"))
 }
 

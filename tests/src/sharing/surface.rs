@@ -12,26 +12,25 @@ use pixelferry::driver::{
     SurfacePart,
 };
 use pixelferry::{BufferView, Display, Error, ImageView, Result, Surface, View};
-use std::cell::OnceCell;
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 /// A surface of the memory display, wrapped.
 pub struct SharedSurface {
     inner: Surface,
     /// Once others have opened it: a surface over the block that they write.
-    shared: OnceCell<Surface>,
+    shared: OnceLock<Surface>,
     /// That block.
-    named: OnceCell<HostBlock>,
+    named: OnceLock<HostBlock>,
     /// The block that is shown in place.
-    shown: Option<Rc<Turn>>,
-    display: Rc<dyn Display>,
+    shown: Option<Arc<Turn>>,
+    display: Arc<dyn Display>,
     faults: Faults,
 }
 
 impl SharedSurface {
     /// Over a surface of `display`.
-    pub fn new(inner: Surface, display: &Rc<dyn Display>, faults: &Faults) -> Self {
-        let (shared, named, display) = (OnceCell::new(), OnceCell::new(), Rc::clone(display));
+    pub fn new(inner: Surface, display: &Arc<dyn Display>, faults: &Faults) -> Self {
+        let (shared, named, display) = (OnceLock::new(), OnceLock::new(), Arc::clone(display));
         Self { inner, shared, named, shown: None, display, faults: faults.clone() }
     }
 
@@ -64,7 +63,7 @@ impl SharedSurface {
     }
 
     fn show_at(&mut self, staging: &SharedStaging, view: &View) -> Result<()> {
-        if let Some(before) = self.shown.replace(Rc::clone(&staging.turn)) {
+        if let Some(before) = self.shown.replace(Arc::clone(&staging.turn)) {
             before.hide();
         }
         staging.turn.show(&self.faults);

@@ -1,23 +1,24 @@
 //! Turns at a block that both sides address.
 
 use crate::faults::Faults;
-use std::cell::{Cell, RefCell};
+use interop_core::describe::PlainMutex;
+use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::{Rc, Weak};
+use std::sync::{Arc, Weak};
 
 /// Turn at one block. What is out of turn goes to the list of violations.
 #[derive(Debug, Default)]
 pub struct Turn {
     /// A surface shows the block in place.
-    shown: Cell<bool>,
+    shown: PlainMutex<bool>,
     /// The display was told to read and may not be done.
-    reading: Cell<bool>,
+    reading: PlainMutex<bool>,
     /// A fence stands after the reads.
-    fenced: Cell<bool>,
+    fenced: PlainMutex<bool>,
     /// Kernels were queued and may not be done.
-    writing: Cell<bool>,
+    writing: PlainMutex<bool>,
     /// Both sides are one queue: only what is shown is nobody's to write.
-    one_queue: Cell<bool>,
+    one_queue: PlainMutex<bool>,
 }
 
 thread_local! {
@@ -26,12 +27,12 @@ thread_local! {
 
 impl Turn {
     /// The one of the block at this address.
-    pub fn at(address: usize) -> Rc<Self> {
+    pub fn at(address: usize) -> Arc<Self> {
         BLOCKS.with_borrow_mut(|blocks| {
             let known = blocks.get(&address).and_then(Weak::upgrade);
             known.unwrap_or_else(|| {
-                let turn = Rc::default();
-                blocks.insert(address, Rc::downgrade(&turn));
+                let turn = Arc::default();
+                blocks.insert(address, Arc::downgrade(&turn));
                 turn
             })
         })

@@ -12,7 +12,6 @@ use pixelferry_tests::{Need, by_level, displays, need, wait_until};
 use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Rows without padding, on every display.
@@ -28,7 +27,7 @@ struct AuditRun {
 
 impl AuditRun {
     fn open(
-        (backend, display): (&Arc<dyn ComputeBackend>, &Rc<dyn Display>),
+        (backend, display): (&Arc<dyn ComputeBackend>, &Arc<dyn Display>),
         desc: SurfaceDesc,
         (path, mode): (PathId, Mode),
     ) -> Result<Self> {
@@ -39,7 +38,7 @@ impl AuditRun {
             .with_profiles(Profiles::Off)
             .with_audit(Audit::Every(NonZero::<u32>::MIN));
         let (backend, display) =
-            (BackendDouble::over(Arc::clone(backend), &faults), DisplayDouble::over(Rc::clone(display), &faults));
+            (BackendDouble::over(Arc::clone(backend), &faults), DisplayDouble::over(Arc::clone(display), &faults));
         Ok(Self { link: Link::open(backend, display, desc, LinkOptions::new(policy))?, faults, nonce: 0 })
     }
 
@@ -87,7 +86,7 @@ fn surfaces() -> [SurfaceDesc; 3] {
 }
 
 /// Runs every path, and returns those that were audited.
-fn audits(backend: &Arc<dyn ComputeBackend>, name: &str, display: &Rc<dyn Display>) -> BTreeSet<&'static str> {
+fn audits(backend: &Arc<dyn ComputeBackend>, name: &str, display: &Arc<dyn Display>) -> BTreeSet<&'static str> {
     let mut audited = BTreeSet::new();
     for (path, desc) in PathId::ALL.into_iter().flat_map(|path| surfaces().map(|desc| (path, desc))) {
         for mode in [Mode::Latency, Mode::FramesBehind(2)] {

@@ -10,7 +10,7 @@ use pixelferry::{
 };
 use pixelferry_tests::{Folder, Need, need, ramp, ramp_pixel};
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 const WIDTH: u32 = 64;
@@ -98,7 +98,7 @@ fn run_host(folder: Option<&PathBuf>, threads: Threads) -> Option<(Api, Basis, P
         assert_eq!(calls, 1, "{}", link.report());
         assert_eq!(link.link_mut().read_back().unwrap(), pixels(grey), "frame {n}: {}", link.report());
     });
-    assert!(Rc::ptr_eq(link.display(), &display));
+    assert!(Arc::ptr_eq(link.display(), &display));
     Some((first.0, first.1, report))
 }
 

@@ -15,6 +15,7 @@ use pixelferry::api::gl::{EngineOptions, GlDisplay};
 use pixelferry_tests::{Need, need};
 use std::num::NonZeroU32;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// System that makes contexts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +108,7 @@ impl Engine {
 
     /// The display in this context, which is current, with default options: it must find out by itself which context is
     /// current.
-    pub fn pixelferry(&self) -> Rc<GlDisplay> {
+    pub fn pixelferry(&self) -> Arc<GlDisplay> {
         let load = |name: &std::ffi::CStr| self.display.get_proc_address(name);
         // SAFETY: the context is current and, in every test, goes after the display.
         unsafe { GlDisplay::from_loader(load, EngineOptions::default()) }.unwrap()

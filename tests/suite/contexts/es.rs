@@ -8,7 +8,6 @@ use pixelferry::driver::conformance::{ConformanceRow, ConformanceTable, Manner, 
 use pixelferry::{ComputeBackend, CpuBackend, Display, Error, PathId};
 use pixelferry_tests::{Level, Need, conform, few, from, given, need, pass_in_child};
 use std::collections::HashSet;
-use std::rc::Rc;
 use std::sync::Arc;
 
 const VARIABLE: &str = "MESA_GLES_VERSION_OVERRIDE";
@@ -56,7 +55,7 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
     println!("RAN ON {} to OpenGL ES {version}", backend.device());
     let is_mesa = gl.device().driver.contains("Mesa 22.3");
     assert!(!is_mesa || std::env::var(VARIABLE).as_deref() == Ok(&version));
-    let display: Rc<dyn Display> = gl.clone();
+    let display: Arc<dyn Display> = gl.clone();
     let more = if version == "3.0" { &[][..] } else { &FROM_3_1 };
     let expected: HashSet<_> = IN_ALL.iter().chain(more).copied().collect();
     for manner in few(&[Manner::default(), Manner::late(3)], 1) {
@@ -88,7 +87,7 @@ fn child_in_queue() {
         Err(error) => panic!("{error}"),
     };
     assert!(Arc::ptr_eq(&backend_in(&backend, gl.as_ref()), &backend));
-    let display: Rc<dyn Display> = gl.clone();
+    let display: Arc<dyn Display> = gl.clone();
     let found = passed(&conform(&backend, &display, Manner::default()));
     assert!(IN_QUEUE.iter().all(|path| found.contains(path)), "{found:?}");
 }

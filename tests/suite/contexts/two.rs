@@ -9,7 +9,6 @@ use pixelferry::{
     report::PathState,
 };
 use pixelferry_tests::{ramp, ramp_pixel};
-use std::rc::Rc;
 use std::sync::Arc;
 
 const DESC: SurfaceDesc = SurfaceDesc::image(96, 64, PixelFormat::Rgba8);
@@ -27,8 +26,8 @@ fn frame(number: u32) -> Vec<u8> {
 }
 
 /// A link by every path that works here.
-fn links(backend: &Arc<dyn ComputeBackend>, display: &Rc<GlDisplay>) -> Vec<(PathId, Link)> {
-    let shown: Rc<dyn pixelferry::Display> = display.clone();
+fn links(backend: &Arc<dyn ComputeBackend>, display: &Arc<GlDisplay>) -> Vec<(PathId, Link)> {
+    let shown: Arc<dyn pixelferry::Display> = display.clone();
     let report = select::probe(backend, &shown, &DESC, &Policy::default()).unwrap();
     let open = |path| {
         let options = LinkOptions::new(Policy::default().with_force(path));

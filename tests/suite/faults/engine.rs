@@ -4,7 +4,6 @@ use super::rig::{Rig, paint};
 use pixelferry::driver::SurfacePart;
 use pixelferry::{Arg, Extent, Intake, Outlet, PathId, PixelFormat, Region, Result, SurfaceDesc};
 use pixelferry_tests::sharing::{Fault, FaultKind, FaultStep, Faults};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ const SURFACE: SurfaceDesc = SurfaceDesc::image(24, 10, PixelFormat::Rgba8);
 
 fn outlet(rig: &Rig) -> Outlet {
     let target = rig.display.create_surface(&SURFACE).unwrap();
-    Outlet::open(Arc::clone(&rig.backend), Rc::clone(&rig.display), target).unwrap()
+    Outlet::open(Arc::clone(&rig.backend), Arc::clone(&rig.display), target).unwrap()
 }
 
 /// Opens by a path that copies. Where kernels reach the object itself, no call is that path's alone: if one fails, all paths do.
@@ -114,7 +113,7 @@ fn a_source_that_fails_is_taken_by_another_path() {
     let bytes: Vec<u8> = (0..24 * 10 * 4).map(|at| (at * 7) as u8).collect();
     let view = pixelferry::driver::conformance::tight(&SURFACE).unwrap();
     source.upload(&SurfacePart::full(&SURFACE), &bytes, &view).unwrap();
-    let open = || Intake::open(Arc::clone(&rig.backend), Rc::clone(&rig.display), source).unwrap();
+    let open = || Intake::open(Arc::clone(&rig.backend), Arc::clone(&rig.display), source).unwrap();
     let mut intake = by_copies(&rig, open);
     let mut left = 0;
     let of_the_display = [FaultStep::Download, FaultStep::Wait, FaultStep::Export, FaultStep::ReadBack];

@@ -1,7 +1,7 @@
 //! Fallback beyond the matrix: forced paths, kernels that fail, the manual flow, and the way back.
 
 use super::rig::{Log, Rig, image, paint, policy};
-use pixelferry::{Arg, Error, Extent, Link, Mode, PathId, Region, SurfaceDesc, report::PathState};
+use pixelferry::{Arg, Error, Extent, Link, LinkCore, Mode, PathId, Region, SurfaceDesc, report::PathState};
 use pixelferry_tests::sharing::{Fault, FaultKind, FaultStep, Faults};
 
 const SURFACE: SurfaceDesc = SurfaceDesc::Image(image(24, 10));
@@ -18,12 +18,12 @@ fn open(rig: &Rig) -> Link {
     rig.open(SURFACE, policy(Mode::Latency, None).with_prefer(FIRST)).unwrap()
 }
 
-fn frame(rig: &Rig, link: &mut Link, n: u32) -> pixelferry::Result<()> {
+fn frame(rig: &Rig, link: &mut LinkCore, n: u32) -> pixelferry::Result<()> {
     link.frame(|frame| rig.compute(frame, n))
 }
 
 /// By `acquire` and `finish`.
-fn by_hand(rig: &Rig, link: &mut Link, n: u32) -> pixelferry::Result<()> {
+fn by_hand(rig: &Rig, link: &mut LinkCore, n: u32) -> pixelferry::Result<()> {
     let mut frame = link.acquire()?;
     rig.compute(&mut frame, n)?;
     frame.finish()

@@ -3,7 +3,7 @@
 use super::rig::{Rig, image, paint, policy};
 use pixelferry::{Extent, Mode, PathId, Region, SurfaceDesc, SyncKind, Unwritten};
 use pixelferry_tests::sharing::{Fault, FaultKind, FaultStep, Faults};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const SMALL: Extent = Extent::new(24, 10);
 const SMALLER: Extent = Extent::new(12, 7);
@@ -40,7 +40,7 @@ fn a_resize_makes_one_piece_and_frames_make_the_others() {
         let mut link = rig.open(surface(SMALL, rule), policy(mode(late), None).with_force(path)).unwrap();
         link.frame(|frame| rig.compute(frame, 1)).unwrap();
         link.flush().unwrap();
-        let made = |link: &mut pixelferry::Link, n| {
+        let made = |link: &mut pixelferry::LinkCore, n| {
             let before = rig.faults.calls(step);
             link.frame(|frame| rig.compute(frame, n)).unwrap();
             rig.faults.calls(step) - before
@@ -75,7 +75,7 @@ fn what_was_proved_is_opened_with_one_piece() {
     for ((path, step, _, pieces), rule) in in_latency.flat_map(|ring| Unwritten::ALL.map(|rule| (ring, rule))) {
         let what = format!("{path}, {rule}");
         let rig = Rig::new();
-        let display = Rc::clone(&rig.display);
+        let display = Arc::clone(&rig.display);
         let open = |extent| {
             let before = rig.faults.calls(step);
             let link = rig.open_on(&display, surface(extent, rule), policy(Mode::Latency, None).with_force(path));

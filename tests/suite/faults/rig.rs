@@ -1,12 +1,11 @@
 //! The two doubles, a kernel, and who listens to the log.
 
 use pixelferry::{
-    Arg, ComputeBackend, CpuKernelExt, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
+    Arg, ComputeBackend, CpuKernelExt, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link, LinkCore,
     LinkOptions, Mode, PixelFormat, Policy, Profiles, Region, Result, RowOrder, SurfaceDesc, SyncKind, Target, View,
     WriteFrame,
 };
 use pixelferry_tests::sharing::{self, Faults};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -16,7 +15,7 @@ use tracing::span::{Attributes, Id, Record};
 pub struct Rig {
     pub faults: Faults,
     pub backend: Arc<dyn ComputeBackend>,
-    pub display: Rc<dyn Display>,
+    pub display: Arc<dyn Display>,
     pub kernel: Arc<dyn Kernel>,
 }
 
@@ -34,8 +33,8 @@ impl Rig {
         self.open_on(&sharing::display(&self.faults), desc, policy)
     }
 
-    pub fn open_on(&self, display: &Rc<dyn Display>, desc: SurfaceDesc, policy: Policy) -> Result<Link> {
-        Link::open(Arc::clone(&self.backend), Rc::clone(display), desc, LinkOptions::new(policy))
+    pub fn open_on(&self, display: &Arc<dyn Display>, desc: SurfaceDesc, policy: Policy) -> Result<Link> {
+        Link::open(Arc::clone(&self.backend), Arc::clone(display), desc, LinkOptions::new(policy))
     }
 
     /// Lets the kernel write frame `n`.
@@ -53,7 +52,7 @@ impl Rig {
     }
 
     /// Returns what is on show, read with no fault in the way.
-    pub fn shown(&self, link: &mut Link) -> Result<Vec<u8>> {
+    pub fn shown(&self, link: &mut LinkCore) -> Result<Vec<u8>> {
         self.faults.paused(|| link.read_back())
     }
 }

@@ -5,8 +5,8 @@
 
 use super::{ResourceUse, choices, on, sides};
 use pixelferry::{
-    Arg, Audit, BackendChoice, ComputeBackend, DisplayChoice, HeadlessDisplay, Kernel, Link, LinkOptions, Policy,
-    Profiles, SurfaceDesc, open_backend, open_headless,
+    Arg, Audit, BackendChoice, ComputeBackend, DisplayChoice, HeadlessDisplay, Kernel, Link, LinkCore, LinkOptions,
+    Policy, Profiles, SurfaceDesc, open_backend, open_headless,
 };
 use pixelferry_tests::{Level, Need, asked, by_level, from, number, ramp, ramp_pixel};
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ fn judge(what: &str, seen: &[ResourceUse]) {
     end.judge(middle, RSS_SLACK, what);
 }
 
-fn frame(link: &mut Link, kernel: &dyn Kernel, n: u32) {
+fn frame(link: &mut LinkCore, kernel: &dyn Kernel, n: u32) {
     link.frame(|next| next.launch(kernel, &[Arg::U32(n)])).unwrap();
     link.flush().unwrap();
     let SurfaceDesc::Image(image) = *link.desc() else { unreachable!("it is an image") };

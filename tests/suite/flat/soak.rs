@@ -4,7 +4,7 @@
 
 use super::{ResourceUse, choices, on, sides};
 use pixelferry::{
-    Arg, ComputeBackend, DisplayChoice, HeadlessDisplay, Kernel, Link, LinkOptions, PathId, Policy, Profiles,
+    Arg, ComputeBackend, DisplayChoice, HeadlessDisplay, Kernel, Link, LinkCore, LinkOptions, PathId, Policy, Profiles,
     SurfaceDesc, open_headless,
 };
 use pixelferry_tests::faults::{BackendDouble, DisplayDouble, Fault, FaultKind, FaultStep, Faults};
@@ -67,7 +67,7 @@ impl Session {
 }
 
 /// Every pixel on show is of frame `n`.
-fn check(link: &mut Link, faults: &Faults, n: u32, when: &str) {
+fn check(link: &mut LinkCore, faults: &Faults, n: u32, when: &str) {
     // After a resize the picture of before stays until the next frame.
     let SurfaceDesc::Image(image) = *link.shown().unwrap().desc() else { unreachable!("it is an image") };
     let shown = faults.paused(|| link.read_back()).unwrap_or_else(|e| panic!("{when}: {e}"));
@@ -96,7 +96,7 @@ struct Soak<'a> {
 }
 
 impl Soak<'_> {
-    fn frame(&self, link: &mut Link, n: u32) -> pixelferry::Result<()> {
+    fn frame(&self, link: &mut LinkCore, n: u32) -> pixelferry::Result<()> {
         link.frame(|frame| frame.launch(self.kernel, &[Arg::U32(n)]))
     }
 

@@ -7,11 +7,10 @@ use pixelferry::api::opencl::OpenClBackend;
 use pixelferry::{ComputeBackend, CpuBackend, Display, DisplayChoice, HeadlessDisplay, MemoryDisplay, open_headless};
 use pixelferry_tests::plugged::Worker;
 use pixelferry_tests::{Need, given, need};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The context of a display, and another.
-pub type Contexts = [Rc<GlDisplay>; 2];
+pub type Contexts = [Arc<GlDisplay>; 2];
 
 /// The opened backends and displays.
 pub struct Drivers {
@@ -51,9 +50,9 @@ impl Drivers {
     pub fn display(
         &self,
         t: &mut Choices,
-        more: Vec<Rc<dyn Display>>,
-    ) -> TurnResult<(Rc<dyn Display>, Option<Contexts>)> {
-        let memory = || MemoryDisplay::new() as Rc<dyn Display>;
+        more: Vec<Arc<dyn Display>>,
+    ) -> TurnResult<(Arc<dyn Display>, Option<Contexts>)> {
+        let memory = || MemoryDisplay::new() as Arc<dyn Display>;
         let mut all = vec![(memory(), None), (memory(), None)];
         if let Some(both) = &self.gl {
             let [a, b] = both.each_ref().map(|headless| headless.gl().cloned());

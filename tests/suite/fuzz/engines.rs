@@ -11,7 +11,6 @@ use pixelferry::{
     ComputeBackend, Display, Error, Extent, Intake, Outlet, OutletFrame, OutletOptions, RawMemory, Result, SurfaceDesc,
     Unwritten, View,
 };
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,7 +49,7 @@ enum Does {
 /// One display, all backends, one from outside among them.
 pub struct World {
     backends: Vec<Arc<dyn ComputeBackend>>,
-    display: Rc<dyn Display>,
+    display: Arc<dyn Display>,
     gl: Option<Contexts>,
     open: Vec<Open>,
 }
@@ -116,7 +115,7 @@ impl World {
         let by = t.one_in(2).then(|| t.pick(&paths));
         let is_out = t.one_in(2);
         t.op("engines: open", format_args!("{desc:?} out: {is_out} by {by:?} of {}", backend.device()));
-        let (other, display) = (Arc::clone(&backend), Rc::clone(&self.display));
+        let (other, display) = (Arc::clone(&backend), Arc::clone(&self.display));
         let way = match (is_out, by) {
             (true, by) => Outlet::open_with(other, display, surface, OutletOptions::default().with_path(by))
                 .map(EngineCarrier::Out),

@@ -8,7 +8,6 @@ use pixelferry::{
 use proptest::test_runner::TestCaseError;
 use std::fs;
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use std::time::Duration;
 pub struct World {
     folder: PathBuf,
     backend: Arc<CpuBackend>,
-    display: Rc<MemoryDisplay>,
+    display: Arc<MemoryDisplay>,
 }
 
 impl Drop for World {
@@ -81,9 +80,9 @@ impl World {
         let profiles = Profiles::Folder(self.folder.clone());
         let policy = Policy::default().with_mode(mode).with_profiles(profiles).with_budget(Duration::from_millis(4));
         t.op("files: open a link", format_args!("{desc} {mode:?}"));
-        let (backend, display) = (Arc::clone(&self.backend), Rc::clone(&self.display));
+        let (backend, display) = (Arc::clone(&self.backend), Arc::clone(&self.display));
         let opened =
-            Link::open(backend as Arc<dyn ComputeBackend>, display as Rc<dyn Display>, desc, LinkOptions::new(policy));
+            Link::open(backend as Arc<dyn ComputeBackend>, display as Arc<dyn Display>, desc, LinkOptions::new(policy));
         let mut link = t.end_with(opened)?;
         hold!(link.frames_behind() <= mode.most_behind(), "{} frames behind, {mode:?}", link.frames_behind());
         let bytes = vec![1; desc.byte_len()?];

@@ -13,7 +13,6 @@ use pixelferry::{
     Arg as BackendArg, ComputeBackend, ComputeMemory, Display, Error, ImageDesc, KernelSource, PixelFormat,
     QueueOptions, Result, SurfaceDesc, Target,
 };
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,7 +41,7 @@ __kernel void brightness(__read_only image2d_t scene, __global float *to) {
 }";
 
 struct Rig {
-    display: Rc<GlDisplay>,
+    display: Arc<GlDisplay>,
     backend: Arc<OpenClBackend>,
     context: Context,
     queue: Queue,

@@ -5,11 +5,10 @@ use pixelferry::api::gl::{Flow, GlDisplay, GlWindow, WindowApp, WindowOptions, r
 use pixelferry::driver::backend_in;
 use pixelferry::driver::{GlName, HandleType};
 use pixelferry::{
-    Arg, BackendChoice, ComputeBackend, Display, DisplayChoice, Error, Extent, Kernel, Link, LinkBuilder, LinkOptions,
-    PathId, PixelFormat, Policy, Profiles, SurfaceDesc, probe, report::SystemReport,
+    Arg, BackendChoice, ComputeBackend, Display, DisplayChoice, Error, Extent, Kernel, Link, LinkBuilder, LinkCore,
+    LinkOptions, PathId, PixelFormat, Policy, Profiles, SurfaceDesc, probe, report::SystemReport,
 };
 use pixelferry_tests::{Need, by_level, need, ramp, ramp_pixel};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,14 +27,14 @@ impl OpenedBackend {
     }
 
     /// The first path of the static order, which is `direct` where it is offered.
-    fn link(&self, display: Rc<dyn Display>) -> Link {
+    fn link(&self, display: Arc<dyn Display>) -> Link {
         let policy = Policy::default().with_budget(Duration::ZERO).with_profiles(Profiles::Off);
         let link = Link::open(self.backend.clone(), display, DESC, LinkOptions::new(policy)).unwrap();
         assert_eq!(link.path(), PathId::DIRECT, "{}", link.explain());
         link
     }
 
-    fn frame(&self, link: &mut Link, number: u32) {
+    fn frame(&self, link: &mut LinkCore, number: u32) {
         link.frame(|next| next.launch(self.kernel.as_ref(), &[Arg::U32(number)])).unwrap();
         let expected: Vec<u8> = (0..65 * 33).flat_map(|i| ramp_pixel(i % 65, i / 65, number)).collect();
         assert!(link.read_back().unwrap() == expected, "frame {number}: another picture");
@@ -107,7 +106,7 @@ impl WindowApp for App {
     fn init(&mut self, window: &GlWindow) -> Result<(), Error> {
         // Windows by Mesa's GLX crash when another program destroys them.
         assert_eq!(system(window.display()), System::Egl);
-        let display: Rc<dyn Display> = window.display().clone();
+        let display: Arc<dyn Display> = window.display().clone();
         let (backend, _) = opencl().shown_by(&display).open_sides()?;
         let opened = OpenedBackend::new(backend);
         let link = opened.link(window.display().clone());

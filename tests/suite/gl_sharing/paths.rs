@@ -8,7 +8,6 @@ use pixelferry::{
     SurfaceDesc, SyncKind, report::PathState,
 };
 use pixelferry_tests::by_level;
-use std::rc::Rc;
 use std::sync::Arc;
 
 #[test]
@@ -17,7 +16,7 @@ fn child_conforms() {
     let Some((backend, display)) = open() else { return };
     let events = backend.caps().can_open_semaphore(SyncKind::SharedEvent).is_yes();
     let backend = backend as Arc<dyn ComputeBackend>;
-    let display = display as Rc<dyn Display>;
+    let display = display as Arc<dyn Display>;
     let (mut ran, mut expected) = (0, 0);
     for sync in [None, Some(SyncKind::Implicit), Some(SyncKind::Finish), Some(SyncKind::SharedEvent)] {
         let manner = Manner { mode: Mode::Latency, sync };
@@ -64,7 +63,7 @@ fn child_links() {
     let desc = SurfaceDesc::Image(ImageDesc::new(65, 33, PixelFormat::Rgba8));
     let report = interop_core::select::probe(
         &(Arc::clone(&backend) as Arc<dyn ComputeBackend>),
-        &(Rc::clone(&display) as Rc<dyn Display>),
+        &(Arc::clone(&display) as Arc<dyn Display>),
         &desc,
         &Policy::default(),
     )
@@ -82,7 +81,7 @@ fn child_links() {
     for round in 0..by_level(5, 20, 20) {
         let policy = Policy::default().with_force(PathId::DIRECT);
         let backend = Arc::clone(&backend) as Arc<dyn ComputeBackend>;
-        let display_of_link = Rc::clone(&display) as Rc<dyn Display>;
+        let display_of_link = Arc::clone(&display) as Arc<dyn Display>;
         let mut link = Link::open(backend, display_of_link, desc, LinkOptions::new(policy)).unwrap();
         for frame in 0..20 {
             let n = round * 20 + frame;

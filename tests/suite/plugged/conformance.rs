@@ -6,7 +6,6 @@ use interop_core::{ComputeBackend, Display, Paths};
 use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_tests::plugged::{Board, Worker, changed_rows, lent_bytes, own_pages, page_flip};
 use pixelferry_tests::{Need, conform_on, few, need};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ fn paths() -> Paths {
 }
 
 /// Runs at once and late, and returns the names of the paths on which cases passed; a case that fails ends the test.
-fn passed(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> Vec<&'static str> {
+fn passed(backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>) -> Vec<&'static str> {
     let paths = paths();
     let mut rows: Vec<ConformanceRow> = Vec::new();
     for manner in few(&[Manner::default(), Manner::late(2)], 1) {
@@ -43,12 +42,12 @@ fn threads() -> Arc<dyn ComputeBackend> {
     Arc::new(CpuBackend::new().unwrap())
 }
 
-fn board() -> Rc<dyn Display> {
+fn board() -> Arc<dyn Display> {
     Board::new(Duration::ZERO)
 }
 
-fn opengl() -> Option<Rc<dyn Display>> {
-    need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())).map(|display| display as Rc<dyn Display>)
+fn opengl() -> Option<Arc<dyn Display>> {
+    need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())).map(|display| display as Arc<dyn Display>)
 }
 
 /// Paths that need no memory that both sides address.
@@ -60,7 +59,7 @@ fn staged_and<const N: usize>(more: [&'static str; N]) -> Vec<&'static str> {
 
 #[test]
 fn a_backend_from_outside_passes_on_plain_memory() {
-    let display: Rc<dyn Display> = MemoryDisplay::new();
+    let display: Arc<dyn Display> = MemoryDisplay::new();
     assert_eq!(passed(&worker(), &display), staged_and(["changed-rows"]));
 }
 
@@ -82,7 +81,7 @@ fn a_display_from_outside_passes_with_threads() {
 
 #[test]
 fn a_path_from_outside_passes_with_threads_on_plain_memory() {
-    let display: Rc<dyn Display> = MemoryDisplay::new();
+    let display: Arc<dyn Display> = MemoryDisplay::new();
     let passed = passed(&threads(), &display);
     assert!(
         passed.contains(&"changed-rows") && passed.contains(&"own-pages") && passed.contains(&"pinned-in-place"),

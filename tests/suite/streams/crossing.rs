@@ -4,8 +4,8 @@ use super::publisher::{Publisher, PublisherArgs};
 use interop_core::{HandleType, MemoryShape};
 use pixelferry::stream::{NextFrame, StreamOptions, Subscriber, publish, streams};
 use pixelferry::{
-    BackendChoice, ComputeBackend, DisplayChoice, Error, Link, LinkOptions, PathId, PixelFormat, Support, SurfaceDesc,
-    open_backend, open_headless,
+    BackendChoice, ComputeBackend, DisplayChoice, Error, Link, LinkCore, LinkOptions, PathId, PixelFormat, Support,
+    SurfaceDesc, open_backend, open_headless,
 };
 use pixelferry_tests::{Level, Need, by_level, from, has, need, wait_until};
 use std::sync::Arc;
@@ -156,7 +156,7 @@ fn every_format_and_size_crosses() {
     let first = SurfaceDesc::image(8, 8, PixelFormat::R8);
     let mut link = Link::open(backend.clone(), stream.clone(), first, LinkOptions::default()).unwrap();
     let mut number = 0;
-    let mut cross = |link: &mut Link| {
+    let mut cross = |link: &mut LinkCore| {
         number += 1;
         let told = *link.desc();
         let bytes: Vec<_> = (0..told.byte_len().unwrap()).map(|at| (at as u64 * 7 + number) as u8).collect();

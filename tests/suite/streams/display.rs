@@ -8,7 +8,7 @@ use pixelferry::{
 };
 use pixelferry_tests::{Need, conform, need};
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Frames of this backend on a stream, in pages of the host and, where it shares a device with Vulkan, in that one's memory.
@@ -21,7 +21,7 @@ fn conforms(choice: BackendChoice, needed: Option<Need>, wanted: &[PathId]) {
     let Some(backend) = opened else { return };
     let name = format!("conforms-{}-{choice:?}", std::process::id());
     let stream = publish(&name, backend.as_ref(), StreamOptions::default()).unwrap();
-    let display: Rc<dyn Display> = stream;
+    let display: Arc<dyn Display> = stream;
     for manner in [Manner::default(), Manner::late(2)] {
         let rows = conform(&backend, &display, manner);
         let failed: Vec<_> = rows.iter().filter(|row| matches!(row.outcome, Outcome::Fail(_))).collect();

@@ -5,7 +5,6 @@ use pixelferry::{
     MemoryDisplay, PathId, PixelFormat, Surface, SurfaceDesc,
 };
 use std::collections::BTreeSet;
-use std::rc::Rc;
 use std::sync::Arc;
 
 pub const WIDTH: i32 = 37;
@@ -46,7 +45,7 @@ fn negative() -> KernelSource {
 
 /// An engine: a texture and a buffer of its own, [`WIDTH`] by [`HEIGHT`] pixels of RGBA8, and [`BYTES`] and more bytes.
 pub trait Engine {
-    fn display(&self) -> Rc<dyn Display>;
+    fn display(&self) -> Arc<dyn Display>;
 
     /// Lets a frame of the engine's be in its texture. Its rows, in the display's order.
     fn render(&self, n: u32) -> Vec<u8>;
@@ -117,7 +116,7 @@ fn open(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine, source: Surface,
 /// These paths between the two, and the one that is chosen; panics where one brings other bytes. The paths that brought the right ones.
 pub fn check(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine, paths: &[PathId]) -> BTreeSet<&'static str> {
     let kernel = backend.build(&negative()).unwrap();
-    let shown: [Rc<dyn Display>; 2] = [engine.display(), MemoryDisplay::new()];
+    let shown: [Arc<dyn Display>; 2] = [engine.display(), MemoryDisplay::new()];
     let mut ran = BTreeSet::new();
     for by in paths.iter().copied().map(Some).chain([None]) {
         engine.render(9);
@@ -125,7 +124,7 @@ pub fn check(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine, paths: &[Pa
         let image = ImageDesc::new(WIDTH as u32, HEIGHT as u32, PixelFormat::Rgba8);
         let desc = SurfaceDesc::Image(image.with_row_order(engine.display().caps().native_row_order));
         for to in &shown {
-            let mut link = Link::open(Arc::clone(backend), Rc::clone(to), desc, LinkOptions::default()).unwrap();
+            let mut link = Link::open(Arc::clone(backend), Arc::clone(to), desc, LinkOptions::default()).unwrap();
             for n in 0..4 {
                 let mut expected = engine.render(n);
                 let input = scene.take().unwrap();

@@ -4,17 +4,17 @@ use super::engine::{BYTES, Engine, HEIGHT, Scene, WIDTH, filling};
 use pixelferry::api::gl::glow::{self, HasContext as _};
 use pixelferry::api::gl::{EngineTexture, GlDisplay};
 use pixelferry::{Display, Extent, PixelFormat, Surface};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The engine: a texture and a buffer of its own.
 pub struct GlEngine {
-    pub display: Rc<GlDisplay>,
+    pub display: Arc<GlDisplay>,
     pub texture: glow::Texture,
     pub buffer: glow::Buffer,
 }
 
 impl GlEngine {
-    pub fn new(display: Rc<GlDisplay>) -> Self {
+    pub fn new(display: Arc<GlDisplay>) -> Self {
         let gl = display.gl();
         // SAFETY: the display's context is current, here and below.
         let (texture, buffer) = unsafe {
@@ -31,8 +31,8 @@ impl GlEngine {
 }
 
 impl Engine for GlEngine {
-    fn display(&self) -> Rc<dyn Display> {
-        Rc::clone(&self.display) as _
+    fn display(&self) -> Arc<dyn Display> {
+        Arc::clone(&self.display) as _
     }
 
     fn render(&self, n: u32) -> Vec<u8> {

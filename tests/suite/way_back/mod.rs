@@ -24,7 +24,6 @@ use pixelferry::{
 use pixelferry_tests::{Need, has, need, on_each_backend};
 use pixelferry_wgpu::WgpuBackend;
 use std::collections::BTreeSet;
-use std::rc::Rc;
 use std::sync::Arc;
 use vulkan_engine::VulkanEngine;
 use wgpu_engine::WgpuEngine;
@@ -42,7 +41,7 @@ pub fn both_ways(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine, paths: 
 }
 
 /// On Vulkan, where the backend computes if that can be.
-fn pixelferry_wgpu(beside: Option<&dyn ComputeBackend>) -> Option<Rc<WgpuDisplay>> {
+fn pixelferry_wgpu(beside: Option<&dyn ComputeBackend>) -> Option<Arc<WgpuDisplay>> {
     let beside = beside.map(|backend| backend.device().clone());
     let vulkan = WgpuOptions::default().with_same_device_as(beside).with_backends(wgpu::Backends::VULKAN);
     need(Need::Lavapipe, WgpuDisplay::headless(vulkan))
@@ -159,7 +158,7 @@ fn a_texture_that_changes_is_refused_and_taken_again() {
         }
     };
     specify(WIDTH);
-    let of = || (Arc::clone(&backend), Rc::clone(&engine.display) as Rc<dyn Display>);
+    let of = || (Arc::clone(&backend), Arc::clone(&engine.display) as Arc<dyn Display>);
     let mut outlet = Outlet::open(of().0, of().1, engine.image()).unwrap();
     let mut intake = Intake::open(of().0, of().1, engine.image()).unwrap();
     let works = |rows: &[EnginePath]| rows.iter().filter(|row| row.found.is_ok()).count();
@@ -186,8 +185,8 @@ fn a_texture_that_changes_is_refused_and_taken_again() {
 #[test]
 fn other_displays_lead_back_too() {
     let vulkan = WgpuOptions::default().with_backends(wgpu::Backends::VULKAN);
-    let vulkan = need(Need::Lavapipe, WgpuDisplay::headless(vulkan)).map(|display| display as Rc<dyn Display>);
-    for display in [Some(MemoryDisplay::new() as Rc<dyn Display>), vulkan].into_iter().flatten() {
+    let vulkan = need(Need::Lavapipe, WgpuDisplay::headless(vulkan)).map(|display| display as Arc<dyn Display>);
+    for display in [Some(MemoryDisplay::new() as Arc<dyn Display>), vulkan].into_iter().flatten() {
         let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
         for desc in [SurfaceDesc::image(33, 7, PixelFormat::Rgba8), SurfaceDesc::buffer(1000)] {
             let mut rendered = display.create_surface(&desc).unwrap();
@@ -198,7 +197,7 @@ fn other_displays_lead_back_too() {
                 bytes
             };
             put(&mut rendered, 99);
-            let mut intake = Intake::open(Arc::clone(&backend), Rc::clone(&display), rendered).unwrap();
+            let mut intake = Intake::open(Arc::clone(&backend), Arc::clone(&display), rendered).unwrap();
             for n in 0..3 {
                 let expected = put(intake.source(), n);
                 assert!(intake.take().unwrap().read().unwrap() == expected, "{desc} of {}", display.device());

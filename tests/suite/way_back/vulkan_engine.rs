@@ -4,7 +4,7 @@ use super::engine::{BYTES, Engine, HEIGHT, Scene, WIDTH, filling};
 use pixelferry::api::vulkan::ash::{self, vk};
 use pixelferry::api::vulkan::{EngineBuffer, EngineImage, VulkanDisplay};
 use pixelferry::{Display, Extent, Surface};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const LAYOUT: vk::ImageLayout = vk::ImageLayout::GENERAL;
 const USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
@@ -25,7 +25,7 @@ struct EngineMemory {
 
 /// The engine: an image and a buffer of its own in the display's device, and one for what it uploads.
 pub struct VulkanEngine {
-    display: Rc<VulkanDisplay>,
+    display: Arc<VulkanDisplay>,
     pool: vk::CommandPool,
     image: vk::Image,
     memory: vk::DeviceMemory,
@@ -82,7 +82,7 @@ impl EngineMemory {
 }
 
 impl VulkanEngine {
-    pub fn new(display: Rc<VulkanDisplay>) -> Self {
+    pub fn new(display: Arc<VulkanDisplay>) -> Self {
         let device = display.device_functions();
         let pool = vk::CommandPoolCreateInfo::default().queue_family_index(display.queue().1);
         let info = vk::ImageCreateInfo::default()
@@ -174,8 +174,8 @@ impl Drop for VulkanEngine {
 }
 
 impl Engine for VulkanEngine {
-    fn display(&self) -> Rc<dyn Display> {
-        Rc::clone(&self.display) as _
+    fn display(&self) -> Arc<dyn Display> {
+        Arc::clone(&self.display) as _
     }
 
     fn render(&self, n: u32) -> Vec<u8> {

@@ -3,11 +3,11 @@
 use super::engine::{BYTES, Engine, HEIGHT, Scene, WIDTH, filling};
 use pixelferry::api::wgpu::{WgpuDisplay, wgpu};
 use pixelferry::{Display, Surface};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The engine: a texture and a buffer of its own, in the display's device.
 pub struct WgpuEngine {
-    display: Rc<WgpuDisplay>,
+    display: Arc<WgpuDisplay>,
     texture: wgpu::Texture,
     buffer: wgpu::Buffer,
 }
@@ -15,7 +15,7 @@ pub struct WgpuEngine {
 const SIZE: wgpu::Extent3d = wgpu::Extent3d { width: WIDTH as u32, height: HEIGHT as u32, depth_or_array_layers: 1 };
 
 impl WgpuEngine {
-    pub fn new(display: Rc<WgpuDisplay>) -> Self {
+    pub fn new(display: Arc<WgpuDisplay>) -> Self {
         use wgpu::{BufferUsages, TextureUsages};
         let device = display.wgpu_device();
         let texture = device.create_texture(&wgpu::TextureDescriptor {
@@ -59,8 +59,8 @@ impl WgpuEngine {
 }
 
 impl Engine for WgpuEngine {
-    fn display(&self) -> Rc<dyn Display> {
-        Rc::clone(&self.display) as _
+    fn display(&self) -> Arc<dyn Display> {
+        Arc::clone(&self.display) as _
     }
 
     fn render(&self, n: u32) -> Vec<u8> {

@@ -12,9 +12,8 @@ use pixelferry::api::gl::winit::raw_window_handle::{HasDisplayHandle as _, HasWi
 use pixelferry::api::gl::winit::window::{Window, WindowAttributes};
 use pixelferry::api::gl::{EngineOptions, GlDisplay, GlWindow, Viewport};
 use pixelferry::api::wgpu::{self as on_wgpu, WgpuDisplay, open_device, wgpu};
-use pixelferry::{Display, DrawOptions, Extent, Link};
+use pixelferry::{Display, DrawOptions, Extent, LinkCore};
 use std::num::NonZeroU32;
-use std::rc::Rc;
 use std::sync::Arc;
 use wgpu::CurrentSurfaceTexture::{Suboptimal, Success};
 
@@ -22,13 +21,13 @@ use wgpu::CurrentSurfaceTexture::{Suboptimal, Success};
 pub trait Canvas {
     fn window(&self) -> &Window;
 
-    fn display(&self) -> Rc<dyn Display>;
+    fn display(&self) -> Arc<dyn Display>;
 
     /// Follows the window.
     fn resize(&mut self, size: Extent);
 
     /// Draws what a link shows all over the window.
-    fn show(&mut self, link: &Link, size: Extent);
+    fn show(&mut self, link: &LinkCore, size: Extent);
 }
 
 impl Canvas for GlWindow {
@@ -36,7 +35,7 @@ impl Canvas for GlWindow {
         GlWindow::window(self)
     }
 
-    fn display(&self) -> Rc<dyn Display> {
+    fn display(&self) -> Arc<dyn Display> {
         GlWindow::display(self).clone()
     }
 
@@ -44,13 +43,13 @@ impl Canvas for GlWindow {
         GlWindow::resize(self, size).unwrap();
     }
 
-    fn show(&mut self, link: &Link, size: Extent) {
+    fn show(&mut self, link: &LinkCore, size: Extent) {
         draw(GlWindow::display(self), link, size);
         self.present().unwrap();
     }
 }
 
-fn draw(display: &GlDisplay, link: &Link, size: Extent) {
+fn draw(display: &GlDisplay, link: &LinkCore, size: Extent) {
     let viewport = Viewport::full(size.width, size.height);
     display.draw(link.shown().unwrap().surface(), viewport, DrawOptions::default()).unwrap();
 }
@@ -87,7 +86,7 @@ impl Drop for Current {
 
 /// An engine's window, with a context that is current on the thread. Fields are dropped in this order.
 pub struct Engine {
-    display: Rc<GlDisplay>,
+    display: Arc<GlDisplay>,
     context: Current,
     surface: Surface<WindowSurface>,
     window: Arc<Window>,
@@ -119,7 +118,7 @@ impl Canvas for Engine {
         &self.window
     }
 
-    fn display(&self) -> Rc<dyn Display> {
+    fn display(&self) -> Arc<dyn Display> {
         self.display.clone()
     }
 
@@ -127,7 +126,7 @@ impl Canvas for Engine {
         self.surface.resize(&self.context.0, side(size.width), side(size.height));
     }
 
-    fn show(&mut self, link: &Link, size: Extent) {
+    fn show(&mut self, link: &LinkCore, size: Extent) {
         draw(&self.display, link, size);
         self.surface.swap_buffers(&self.context.0).unwrap();
     }
@@ -137,7 +136,7 @@ impl Canvas for Engine {
 pub struct Wgpu {
     surface: wgpu::Surface<'static>,
     config: wgpu::SurfaceConfiguration,
-    display: Rc<WgpuDisplay>,
+    display: Arc<WgpuDisplay>,
     window: Arc<Window>,
 }
 
@@ -164,7 +163,7 @@ impl Canvas for Wgpu {
         &self.window
     }
 
-    fn display(&self) -> Rc<dyn Display> {
+    fn display(&self) -> Arc<dyn Display> {
         self.display.clone()
     }
 
@@ -173,7 +172,7 @@ impl Canvas for Wgpu {
         self.surface.configure(self.display.wgpu_device(), &self.config);
     }
 
-    fn show(&mut self, link: &Link, size: Extent) {
+    fn show(&mut self, link: &LinkCore, size: Extent) {
         let (Success(frame) | Suboptimal(frame)) = self.surface.get_current_texture() else {
             panic!("the window gives nothing to draw on")
         };

@@ -13,7 +13,6 @@ use pixelferry::api::wgpu::{DRAW_FEATURES, Viewport, WgpuDisplay, open_device, w
 use pixelferry::driver::SurfacePart;
 use pixelferry::{Display as _, Extent, ImageView, Manner, PixelFormat, SurfaceDesc, View};
 use pixelferry_tests::{Need, Xvfb, by_level, need, pass_in_child};
-use std::rc::Rc;
 use std::sync::Arc;
 use wgpu::CurrentSurfaceTexture::{Suboptimal, Success};
 use wgpu::TextureUsages as Usages;
@@ -34,7 +33,7 @@ struct App {
 
 struct Window {
     surface: wgpu::Surface<'static>,
-    display: Rc<WgpuDisplay>,
+    display: Arc<WgpuDisplay>,
     format: wgpu::TextureFormat,
 }
 

@@ -9,7 +9,7 @@ use pixelferry::{Display as _, Error, Extent, ImageDesc, ImageView, PixelFormat,
 use pixelferry_tests::{Need, Xvfb, need, pass_in_child, ramp_pixel, wait_until};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A process that ends with the test.
 struct Server(Child);
@@ -40,7 +40,7 @@ fn weston(runtime_dir: &Path) -> Result<Server, String> {
 
 struct App {
     surface: Option<Surface>,
-    display: Option<Rc<GlDisplay>>,
+    display: Option<Arc<GlDisplay>>,
     frames: u32,
     closed: bool,
 }
@@ -66,7 +66,7 @@ impl WindowApp for App {
         let view = View::Image(ImageView::packed(desc.extent, desc.format, 1, 0, false)?);
         surface.upload(&SurfacePart::full(surface.desc()), &pixels(), &view)?;
         self.surface = Some(surface);
-        self.display = Some(Rc::clone(window.display()));
+        self.display = Some(Arc::clone(window.display()));
         Ok(())
     }
 

@@ -6,7 +6,6 @@ use pixelferry::{
     PathId, PixelFormat, Policy, SurfaceDesc,
 };
 use pixelferry_tests::{Patience, Rgb, Viewer, ramp, ramp_pixel};
-use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -34,12 +33,12 @@ impl Tools {
         Self { viewer, backend, kernel, manner, paths: OnceLock::new() }
     }
 
-    fn link(&self, display: &Rc<dyn Display>, size: Extent, path: PathId) -> pixelferry::Result<Link> {
+    fn link(&self, display: &Arc<dyn Display>, size: Extent, path: PathId) -> pixelferry::Result<Link> {
         let options = LinkOptions::new(Policy::default().with_force(path));
-        Link::open(Arc::clone(&self.backend), Rc::clone(display), desc(size), options)
+        Link::open(Arc::clone(&self.backend), Arc::clone(display), desc(size), options)
     }
 
-    fn paths(&self, display: &Rc<dyn Display>) -> &[PathId] {
+    fn paths(&self, display: &Arc<dyn Display>) -> &[PathId] {
         self.paths.get_or_init(|| {
             let opens = |path: &PathId| self.link(display, SIZES[0], *path).is_ok();
             let paths = PathId::ALL.into_iter().filter(opens).collect();

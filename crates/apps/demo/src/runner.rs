@@ -22,7 +22,7 @@ use pixelferry_media::record::Recorder;
 use std::any::Any;
 use std::error::Error;
 use std::process::ExitCode;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Default number of frames without a window: enough for a moving picture to have moved.
@@ -83,8 +83,8 @@ pub fn without_window(wanted: LinkBuilder, display: DisplayChoice) -> LinkBuilde
 }
 
 /// The display of a scene, where it is OpenGL.
-pub fn gl_of(scene: &mut dyn Scene) -> Option<Rc<GlDisplay>> {
-    let display: Rc<dyn Any> = Rc::clone(scene.link().display()) as _;
+pub fn gl_of(scene: &mut dyn Scene) -> Option<Arc<GlDisplay>> {
+    let display: Arc<dyn Any + Send + Sync> = Arc::clone(scene.link().display()) as _;
     display.downcast().ok()
 }
 

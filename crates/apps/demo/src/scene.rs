@@ -3,7 +3,7 @@
 use crate::draw_args::DrawArgs;
 use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::driver::ShowTarget;
-use pixelferry::{AutoLink, DrawOptions, Error, Link, Policy, SaveError, ShowOutcome, WriteFrame};
+use pixelferry::{AutoLink, DrawOptions, Error, LinkCore, Policy, SaveError, ShowOutcome, WriteFrame};
 use std::path::PathBuf;
 
 /// Reason why a scene ended early.
@@ -132,7 +132,7 @@ pub trait Scene {
     }
 
     /// The link that has the newest frame.
-    fn link(&mut self) -> &mut Link;
+    fn link(&mut self) -> &mut LinkCore;
 
     /// Goes on with this policy, as [`AutoLink::set_policy`] does.
     fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()>;

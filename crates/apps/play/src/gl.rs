@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::iter::repeat;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Prefix of the names that replace reserved words; it is no part of the user's name.
@@ -17,7 +17,7 @@ pub const RENAMED: &str = "isf_";
 
 /// The context of a display.
 #[derive(Clone)]
-pub struct Gl(pub Rc<GlDisplay>);
+pub struct Gl(pub Arc<GlDisplay>);
 
 /// What shaders see in a texture's pixels, with OpenGL's target of such textures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fmt::Display;
 use std::path::PathBuf;
-use std::rc::{Rc, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// Pixel limit: four times the pixels of an 8K screen would fill a GPU's memory.
@@ -36,7 +36,7 @@ pub struct Picture {
 enum Motion {
     None,
     Film(Reel),
-    Stream(Rc<Stream>, Option<Rc<Texels>>),
+    Stream(Arc<Stream>, Option<Arc<Texels>>),
 }
 
 /// Streams that programs read, by name. A stream that the previous program read continues with its last frame.
@@ -92,9 +92,9 @@ impl Picture {
     /// Copies a stream's newest frame.
     fn follow(&mut self, driver: &Driver) -> Result<(), PlayError> {
         let Motion::Stream(stream, seen) = &mut self.motion else { return Ok(()) };
-        let is_new = |frame: &Rc<Texels>| seen.as_ref().is_none_or(|seen| !Rc::ptr_eq(seen, frame));
+        let is_new = |frame: &Arc<Texels>| seen.as_ref().is_none_or(|seen| !Arc::ptr_eq(seen, frame));
         let Some(frame) = stream.look().0.filter(is_new) else { return Ok(()) };
-        *seen = Some(Rc::clone(&frame));
+        *seen = Some(Arc::clone(&frame));
         self.fill(driver, frame.size, bytemuck::cast_slice(&frame.pixels))
     }
 
@@ -142,8 +142,8 @@ fn content(channel: &Channel, streams: &mut Streams) -> Result<Option<Content>, 
         }
         Source::Stream(name) => {
             let known = streams.get(name).and_then(Weak::upgrade).map(Ok);
-            let stream = known.unwrap_or_else(|| Stream::open(name, fits).map(Rc::new))?;
-            streams.insert(name.clone(), Rc::downgrade(&stream));
+            let stream = known.unwrap_or_else(|| Stream::open(name, fits).map(Arc::new))?;
+            streams.insert(name.clone(), Arc::downgrade(&stream));
             (Extent::new(1, 1), vec![0; PIXEL], Motion::Stream(stream, None))
         }
     }))

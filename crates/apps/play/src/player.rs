@@ -15,7 +15,7 @@ use pixelferry::{DeviceIdentity, Display, DisplayChoice, Extent, Surface, save_r
 use pixelferry_media::record::Recorder;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -109,7 +109,7 @@ impl Player {
     /// in the shader are not returned; see [`Player::faults`].
     pub fn open(
         options: PlayerOptions,
-        shown_by: Option<&Rc<dyn Display>>,
+        shown_by: Option<&Arc<dyn Display>>,
         command: impl FnMut() -> Command + 'static,
         vouched: TextVoucher,
     ) -> Result<Self, PlayError> {

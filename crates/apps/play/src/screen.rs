@@ -14,7 +14,7 @@ use pixelferry::{
 };
 use std::any::Any;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 pub enum Screen {
     /// Kernels write frames of a link.
@@ -29,13 +29,13 @@ impl Screen {
         (file, backend): (&Path, BackendChoice),
         size: Extent,
         display: DisplayChoice,
-        shown_by: Option<&Rc<dyn Display>>,
+        shown_by: Option<&Arc<dyn Display>>,
     ) -> Result<Self, PlayError> {
         if Dialect::of(file)?.is_of_fragments() {
             let text = format!("{} is a fragment shader, which only an OpenGL display draws", file.display());
             let other = || PlayError::Option(text);
-            let gl: Rc<GlDisplay> = match shown_by {
-                Some(display) => (Rc::clone(display) as Rc<dyn Any>).downcast().map_err(|_| other())?,
+            let gl: Arc<GlDisplay> = match shown_by {
+                Some(display) => (Arc::clone(display) as Arc<dyn Any + Send + Sync>).downcast().map_err(|_| other())?,
                 None => {
                     let choice = if display == DisplayChoice::Auto { DisplayChoice::Gl } else { display };
                     let no_gl = |reason| PlayError::NoOpenGl { file: file.to_owned(), reason };

@@ -5,14 +5,14 @@ use pixelferry::{Extent, SurfaceDesc};
 pub use pixelferry_view::Texels;
 use pixelferry_view::{ReadError, StreamNews, StreamTap};
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A stream. Problems with its publisher become messages and end nothing: the last frame stays.
 pub struct Stream {
     tap: StreamTap<Texels>,
     /// The newest frame, and a message, which is empty while frames arrive.
-    newest: RefCell<(Option<Rc<Texels>>, String)>,
+    newest: RefCell<(Option<Arc<Texels>>, String)>,
 }
 
 impl Stream {
@@ -34,7 +34,7 @@ impl Stream {
     }
 
     /// Takes a new frame or message without waiting, and returns the newest ones.
-    pub fn look(&self) -> (Option<Rc<Texels>>, String) {
+    pub fn look(&self) -> (Option<Arc<Texels>>, String) {
         self.put(self.tap.take());
         self.newest.borrow().clone()
     }
@@ -55,7 +55,7 @@ impl Stream {
         let (newest, last) = &mut *self.newest.borrow_mut();
         *last = match frame {
             Some(Ok(frame)) => {
-                *newest = Some(Rc::new(frame));
+                *newest = Some(Arc::new(frame));
                 String::new()
             }
             // The caller adds the stream's name.

@@ -1,7 +1,7 @@
 //! Replaces `stream` on systems without streams.
 
 use pixelferry::Extent;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A stream, which cannot be published on this system.
@@ -22,7 +22,7 @@ impl Stream {
         Err("streams need Linux".into())
     }
 
-    pub fn look(&self) -> (Option<Rc<Texels>>, String) {
+    pub fn look(&self) -> (Option<Arc<Texels>>, String) {
         match *self {}
     }
 

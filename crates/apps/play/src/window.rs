@@ -14,7 +14,7 @@ use pixelferry_view::paint::gl::GlPainter;
 use pixelferry_view::paint::theme::{BAD, BEHIND, DIM, NAMES, PANEL, TEXT, apply, cell};
 use std::io::Write as _;
 use std::process::Command;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -165,7 +165,7 @@ impl WindowApp for App {
 
     fn init(&mut self, window: &GlWindow) -> Result<(), PlayError> {
         let Some((options, command)) = self.opens.take() else { return Ok(()) };
-        let display: Rc<dyn Display> = window.display().clone();
+        let display: Arc<dyn Display> = window.display().clone();
         let options = PlayerOptions { size: window.size(), ..options };
         let player = Player::open(options, Some(&display), command, self.vouched)?;
         player.faults().iter().for_each(|fault| tell(&fault.to_string()));

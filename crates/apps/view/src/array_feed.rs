@@ -4,11 +4,10 @@
 use crate::array::Array;
 use crate::error::ViewError;
 use pixelferry::{
-    Api, AutoLink, ComputeBackend, Display, ImageDesc, Kernel, Link, LinkBuilder, LinkOptions, PixelFormat,
+    Api, AutoLink, ComputeBackend, Display, ImageDesc, Kernel, Link, LinkBuilder, LinkCore, LinkOptions, PixelFormat,
     SurfaceDesc, Unwritten,
 };
 use pixelferry_look::{ColourTable, Gauge, Plane};
-use std::rc::Rc;
 use std::sync::Arc;
 
 pub struct ArrayFeed {
@@ -33,7 +32,7 @@ struct Writer {
 
 impl ArrayFeed {
     /// A link for pictures as large as the plane, of arrays in memory like this one's.
-    pub fn open(display: &Rc<dyn Display>, array: &Array, plane: &Plane) -> Result<Self, ViewError> {
+    pub fn open(display: &Arc<dyn Display>, array: &Array, plane: &Plane) -> Result<Self, ViewError> {
         plane.check_sides(display.caps().max_image_side)?;
         // Use a texture of the display instead of host memory that draws read in place: each picture is drawn many
         // times.
@@ -41,7 +40,7 @@ impl ArrayFeed {
         let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
         let carrier = match array.backend() {
             Some(backend) => {
-                let link = Link::open(Arc::clone(backend), Rc::clone(display), desc, LinkOptions::default())?;
+                let link = Link::open(Arc::clone(backend), Arc::clone(display), desc, LinkOptions::default())?;
                 Carrier::Device(Box::new(link), backend.build(&Plane::source(&desc))?, ColourTable::default())
             }
             None => {
@@ -57,14 +56,14 @@ impl ArrayFeed {
         Ok(Self { carrier, gauge: None })
     }
 
-    pub fn link(&self) -> &Link {
+    pub fn link(&self) -> &LinkCore {
         match &self.carrier {
             Carrier::Host(link) => link.link(),
             Carrier::Device(link, ..) => link,
         }
     }
 
-    pub fn link_mut(&mut self) -> &mut Link {
+    pub fn link_mut(&mut self) -> &mut LinkCore {
         match &mut self.carrier {
             Carrier::Host(link) => link.link_mut(),
             Carrier::Device(link, ..) => link,

@@ -10,7 +10,7 @@ use crate::shown_array::ShownArray;
 use crate::view::ArrayView;
 use pixelferry::api::gl::GlDisplay;
 use pixelferry_media::record::Recorder;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// How long a window waits for the first frame of a stream before it opens.
 #[cfg(all(feature = "stream", target_os = "linux"))]
@@ -67,7 +67,7 @@ impl LiveArrays {
     }
 
     /// Opens a view of arrays that were checked.
-    pub(crate) fn view(&self, display: &Rc<GlDisplay>, all: Vec<ShownArray>) -> Result<ArrayView, ViewError> {
+    pub(crate) fn view(&self, display: &Arc<GlDisplay>, all: Vec<ShownArray>) -> Result<ArrayView, ViewError> {
         let mut view = ArrayView::of(display, all)?;
         view.keep(self.keep, ArrayView::MOST_BYTES);
         Ok(view)

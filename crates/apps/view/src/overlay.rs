@@ -9,7 +9,7 @@ use egui::{Align2, Color32, Context, FontId, LayerId, Painter, Pos2, RawInput, R
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::{Extent, Placement};
 use pixelferry_look::{ABOVE, BELOW, Plane, Spot, Tone, Value};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Pixels at least this many window pixels wide get a frame, or numbers.
 const GRID: f32 = 8.0;
@@ -99,7 +99,7 @@ pub fn pixel_at(placement: Placement, image: Extent, [x, y]: [f64; 2]) -> Option
 
 impl Overlay {
     /// The context of the display must be current.
-    pub fn new(display: &Rc<GlDisplay>) -> Result<Self, PaintError> {
+    pub fn new(display: &Arc<GlDisplay>) -> Result<Self, PaintError> {
         let context = Context::default();
         // Lines lie on whole pixels.
         context.tessellation_options_mut(|options| options.feathering = false);

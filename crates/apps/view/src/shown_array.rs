@@ -7,7 +7,7 @@ use crate::ring::Ring;
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::{Display, PixelFormat};
 use pixelferry_look::{Channel, Colormap, Counts, Element, Gauge, Look, Plane, Range, Refusal, Request, Spot, Tone};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A requested range and channel, with the resulting tone, which has the range's ends.
 type FoundRange = ((Range, Option<Channel>), Tone);
@@ -97,7 +97,7 @@ impl ShownArray {
 
     /// Makes the picture for a request. Returns whether the picture changed, and the settings that this array does not
     /// support, which are dropped. After an error nothing has changed.
-    pub fn show(&mut self, display: &Rc<GlDisplay>, request: &Request) -> Result<(bool, Option<Refusal>), ViewError> {
+    pub fn show(&mut self, display: &Arc<GlDisplay>, request: &Request) -> Result<(bool, Option<Refusal>), ViewError> {
         match self.make(display, request) {
             Err(ViewError::Driver(error)) if self.array.backend().is_some() => or_host(Err(error.into()), || {
                 (self.array, self.feed) = (self.array.to_host()?, None);
@@ -110,11 +110,11 @@ impl ShownArray {
         }
     }
 
-    fn make(&mut self, display: &Rc<GlDisplay>, request: &Request) -> Result<(bool, Option<Refusal>), ViewError> {
+    fn make(&mut self, display: &Arc<GlDisplay>, request: &Request) -> Result<(bool, Option<Refusal>), ViewError> {
         let (plane, left_out) = self.array.plane_within(request)?;
         let mut opened = match &self.feed {
             Some(_) => None,
-            None => Some(ArrayFeed::open(&(Rc::clone(display) as Rc<dyn Display>), &self.array, &plane)?),
+            None => Some(ArrayFeed::open(&(Arc::clone(display) as Arc<dyn Display>), &self.array, &plane)?),
         };
         let is_opened = opened.is_some();
         let Some(feed) = opened.as_mut().or(self.feed.as_mut()) else { return Ok((false, left_out)) };

@@ -6,7 +6,8 @@
 
 use crate::failure::{Failure, Result};
 use interop_core::{
-    Arg, ComputeBackend, Error, Kernel, Link, OutletFrame, RawTarget, ShownFrame, SurfacePart, Target, WriteFrame,
+    Arg, ComputeBackend, Error, Kernel, Link, LinkCore, OutletFrame, RawTarget, ShownFrame, SurfacePart, Target,
+    WriteFrame,
 };
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
@@ -77,7 +78,7 @@ impl LinkSlot {
     }
 
     /// Runs `f` with the link, if nothing else uses it.
-    pub fn with<R>(&self, f: impl FnOnce(&mut Link) -> R) -> Result<R> {
+    pub fn with<R>(&self, f: impl FnOnce(&mut LinkCore) -> R) -> Result<R> {
         let _call = self.call(false)?;
         // SAFETY: the link lives as long as this; no frame has a reference to it, and no other call begins in the
         // meantime.
@@ -85,7 +86,7 @@ impl LinkSlot {
     }
 
     /// Runs `f` to read the link, also while a frame is shown.
-    pub fn look<R>(&self, f: impl FnOnce(&Link) -> R) -> Result<R> {
+    pub fn look<R>(&self, f: impl FnOnce(&LinkCore) -> R) -> Result<R> {
         let _call = self.call(true)?;
         // SAFETY: the link lives as long as this; a shown frame has a shared reference to it, and no other call begins
         // in the meantime.
@@ -95,12 +96,12 @@ impl LinkSlot {
     /// Begins a frame, which holds the link until it ends.
     pub fn begin(
         self: &Rc<Self>,
-        acquire: impl FnOnce(&'static mut Link) -> interop_core::Result<WriteFrame<'static>>,
+        acquire: impl FnOnce(&'static mut LinkCore) -> interop_core::Result<WriteFrame<'static>>,
     ) -> Result<Rc<FrameSlot>> {
         let _call = self.call(false)?;
         // SAFETY: the frame that borrows it lies in a `FrameSlot`, which drops it before its count of this; until then
         // `frame` prevents any other reference.
-        let link: &'static mut Link = unsafe { &mut *self.link.as_ptr() };
+        let link: &'static mut LinkCore = unsafe { &mut *self.link.as_ptr() };
         let whole = SurfacePart::full(link.desc());
         let frame = acquire(link)?;
         self.frame.set(Frame::Writing);
@@ -117,7 +118,7 @@ impl LinkSlot {
         let _call = self.call(false)?;
         // SAFETY: the frame that borrows it lies in a `ShownSlot`, which drops it before its count of this; until then
         // `frame` only allows shared references.
-        let link: &'static Link = unsafe { self.link.as_ref() };
+        let link: &'static LinkCore = unsafe { self.link.as_ref() };
         let shown = link.shown()?;
         self.frame.set(Frame::Shown);
         Ok(Rc::new(ShownSlot { shown: Some(shown), link: Rc::clone(self) }))
@@ -304,7 +305,7 @@ pub struct ShownSlot {
 
 impl ShownSlot {
     /// Runs `f` with the frame and the link that shows it.
-    pub fn with<R>(&self, f: impl FnOnce(&ShownFrame<'_>, &Link) -> R) -> Result<R> {
+    pub fn with<R>(&self, f: impl FnOnce(&ShownFrame<'_>, &LinkCore) -> R) -> Result<R> {
         let shown = self.shown.as_ref().ok_or_else(|| Failure::Handle("this pf_shown was released before".into()))?;
         // SAFETY: the link lives as long as this; while it is shown, all references to it are shared ones.
         Ok(f(shown, unsafe { self.link.link.as_ref() }))

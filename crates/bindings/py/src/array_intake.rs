@@ -12,7 +12,6 @@ use pixelferry::api::gl::GlDisplay;
 use pixelferry::{
     ComputeBackend, ComputeMemory, Display, ImageDesc, Intake, Kernel, PathId, RowOrder, Surface, SurfaceDesc, Target,
 };
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The path from one texture or buffer to arrays on one device. Stays on the thread of its context.
@@ -29,7 +28,7 @@ impl ArrayIntake {
     /// `rows` is the order of the arrays' rows.
     pub fn open(
         engine: Engine,
-        display: Rc<dyn Display>,
+        display: Arc<dyn Display>,
         surface: Surface,
         rows: RowOrder,
         path: Option<PathId>,
@@ -94,7 +93,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    pub fn open(gl: &Rc<GlDisplay>, image: ImageDesc, backend: &Arc<CudaBackend>) -> Result<Self, Failure> {
+    pub fn open(gl: &Arc<GlDisplay>, image: ImageDesc, backend: &Arc<CudaBackend>) -> Result<Self, Failure> {
         // Copies are drawn into the display's own row order.
         let own = image.with_row_order(gl.caps().native_row_order);
         let surface = gl.create_surface(&SurfaceDesc::Image(own))?;

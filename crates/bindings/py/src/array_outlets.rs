@@ -7,7 +7,6 @@ use crate::failure::Failure;
 use crate::raw::memory::Readable;
 use pixelferry::{ComputeBackend, Display, Kernel, Outlet, OutletOptions, PathId, RowOrder, Surface, Unwritten};
 use pixelferry_look::MemoryLocation;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The path for arrays of one place.
@@ -19,7 +18,7 @@ struct ArrayOutlet {
 }
 
 /// Opens a texture or buffer of the program on its display.
-pub type TargetOpener = Box<dyn Fn() -> Result<(Rc<dyn Display>, Surface), Failure>>;
+pub type TargetOpener = Box<dyn Fn() -> Result<(Arc<dyn Display>, Surface), Failure>>;
 
 /// The paths into one texture or buffer. Stays on the thread of its context.
 pub struct ArrayOutlets {

@@ -99,7 +99,7 @@ impl ArrayCopy {
         let backend = engines.cuda(ordinal)?;
         let mut theirs = readable.on_device(&backend)?;
         let mut there = || {
-            let mut memory = backend.allocate_send(len)?;
+            let mut memory = backend.allocate(len)?;
             backend.copy(theirs.as_ref(), memory.as_mut(), 0..len)?;
             theirs.release()?;
             Ok::<_, pixelferry::Error>(memory)

@@ -21,7 +21,7 @@ const CUDA: [i32; 2] = [2, 13];
 /// An exported array. Dropping this releases it.
 pub struct Source<D> {
     readable: Readable<D>,
-    _kept: Box<dyn Any>,
+    _kept: Box<dyn Any + Send + Sync>,
 }
 
 /// Interprets an array as data of one kind.
@@ -199,7 +199,7 @@ impl<D: MemoryDesc> Source<D> {
         Ok(Some(Self::kept(described, Box::new(array.clone().unbind()))))
     }
 
-    fn kept(described: D, kept: Box<dyn Any>) -> Self {
+    fn kept(described: D, kept: Box<dyn Any + Send + Sync>) -> Self {
         // SAFETY: the protocol promises that the memory is valid while `kept` lives, and the owner of the array keeps
         // that until the job is done; the streams were ordered before.
         Self { readable: unsafe { Readable::new(described) }, _kept: kept }

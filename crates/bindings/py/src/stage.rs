@@ -18,8 +18,8 @@ use pixelferry::api::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::{
     BufferDesc, ComputeBackend as _, Display, DrawOptions, Error, Extent, Fit, HeadlessDisplay, ImageAccess, ImageDesc,
-    Link, LinkBuilder, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture, picture_png,
-    save_picture,
+    LinkBuilder, LinkCore, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture,
+    picture_png, save_picture,
 };
 use pixelferry_look::{MemoryLocation, Plane, Request};
 use pixelferry_media::record::{FilmSummary, Output, RecordOptions, Recorder};
@@ -27,14 +27,15 @@ use pixelferry_view::{Array as Seen, ArrayView, ReadError, ViewError, pixel_at};
 use serde_json::Value;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The render target.
 pub enum Screen {
     Window(GlWindow),
     /// OpenGL without a window: a framebuffer of the viewer's size.
-    Offscreen(Rc<GlDisplay>, Box<OffscreenTarget>),
+    Offscreen(Arc<GlDisplay>, Box<OffscreenTarget>),
     /// Nothing is drawn.
-    Memory(Rc<dyn Display>),
+    Memory(Arc<dyn Display>),
     /// The program's own context, in which the program draws.
     Program(Rc<UserContext>),
 }
@@ -53,7 +54,7 @@ impl Screen {
         })
     }
 
-    fn gl(&self) -> Option<&Rc<GlDisplay>> {
+    fn gl(&self) -> Option<&Arc<GlDisplay>> {
         match self {
             Self::Window(window) => Some(window.display()),
             Self::Offscreen(gl, _) => Some(gl),
@@ -62,7 +63,7 @@ impl Screen {
         }
     }
 
-    fn display(&self) -> Rc<dyn Display> {
+    fn display(&self) -> Arc<dyn Display> {
         match self {
             Self::Window(window) => window.display().clone(),
             Self::Offscreen(gl, _) => gl.clone(),
@@ -376,14 +377,14 @@ impl Stage {
     }
 
     /// Returns the link of the shown frame.
-    fn link(&mut self) -> Option<&mut Link> {
+    fn link(&mut self) -> Option<&mut LinkCore> {
         match &mut self.closely {
             Some(view) => view.link(),
             None => self.feeds.last_mut().map(|feed| feed.link.link_mut()),
         }
     }
 
-    fn newest(&mut self) -> Result<&mut Link, Failure> {
+    fn newest(&mut self) -> Result<&mut LinkCore, Failure> {
         self.screen.make_current()?;
         let link = self.link().ok_or_else(nothing_shown)?;
         link.flush()?;
@@ -452,7 +453,7 @@ impl Stage {
     }
 
     /// Returns the display, which draws, or without drawing holds the pictures.
-    pub fn display(&self) -> Rc<dyn Display> {
+    pub fn display(&self) -> Arc<dyn Display> {
         self.screen.display()
     }
 

@@ -13,8 +13,7 @@ use pixelferry::{Display, PixelFormat, Policy, RowOrder, Trials};
 use pixelferry_look::{MemoryLocation, Raw};
 use pyo3::prelude::*;
 use std::ops::Deref;
-use std::rc::Rc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A stage of this thread, and what other threads may know about it.
 pub struct StageHandle<N> {
@@ -33,7 +32,7 @@ impl<N: Copy + Send> StageHandle<N> {
     pub fn on(
         py: Python<'_>,
         settings: Settings,
-        display: impl FnOnce() -> Result<Rc<dyn Display>, Failure> + Send,
+        display: impl FnOnce() -> Result<Arc<dyn Display>, Failure> + Send,
     ) -> PyResult<Self> {
         Ok(Self { ticket: py.detach(|| Ticket::on(settings, display))?, named: Mutex::new(None) })
     }

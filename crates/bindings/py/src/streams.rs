@@ -18,7 +18,6 @@ use pixelferry::{
 use pixelferry_look::{Element, Layout, MemoryLocation, Plane};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -96,7 +95,7 @@ struct StreamRoute {
 struct Publishes {
     // Declared before the stream, which it uses.
     way: Option<StreamRoute>,
-    stream: Rc<StreamDisplay>,
+    stream: Arc<StreamDisplay>,
 }
 
 impl Publishes {

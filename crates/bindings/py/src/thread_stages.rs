@@ -112,7 +112,10 @@ impl Ticket {
     }
 
     /// Makes a stage on a display of the program without OpenGL.
-    pub fn on(settings: Settings, display: impl FnOnce() -> Result<Rc<dyn Display>, Failure>) -> Result<Self, Failure> {
+    pub fn on(
+        settings: Settings,
+        display: impl FnOnce() -> Result<Arc<dyn Display>, Failure>,
+    ) -> Result<Self, Failure> {
         Self::of(settings, |_| Ok(Screen::Memory(display()?)))
     }
 

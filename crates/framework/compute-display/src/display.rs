@@ -6,6 +6,8 @@ use crate::kernels::{Kernels, Work};
 use crate::staging::ComputeStaging;
 use crate::surface::ComputeSurface;
 use crate::target::ComputeTarget;
+use interop_core::AnyThreadDisplay;
+use interop_core::describe::PlainMutex;
 use interop_core::describe::error::call;
 use interop_core::devices::maker_object::own;
 use interop_core::display::DisplayDriver;
@@ -16,7 +18,6 @@ use interop_core::{
     SurfacePart,
 };
 use std::any::Any;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Kernels are launched in groups of at least 8 rows, and CUDA allows 65535 groups.
@@ -27,25 +28,25 @@ const MAX_SIDE: u32 = 8 * 65535;
 ///
 /// It needs no window system and no graphics driver. Row 0 in memory is the top row.
 pub struct ComputeDisplay {
-    shared: Rc<DisplayState>,
+    shared: Arc<DisplayState>,
 }
 
 impl ComputeDisplay {
-    /// Creates a display that draws with kernels of this backend, in its queue. It is an `Rc` because links share
+    /// Creates a display that draws with kernels of this backend, in its queue. It is an `Arc` because links share
     /// displays.
     ///
     /// # Errors
     /// [`interop_core::Error::Unsupported`] for a backend that supports neither OpenCL C nor PTX (the CPU backend,
     /// OpenGL and wgpu have displays of their own); [`interop_core::Error::KernelBuild`];
     /// [`interop_core::Error::Driver`].
-    pub fn on(backend: Arc<dyn ComputeBackend>) -> Result<Rc<Self>> {
+    pub fn on(backend: Arc<dyn ComputeBackend>) -> Result<Arc<Self>> {
         let kernels = Kernels::default();
         Kernels::check(&backend.device().to_string(), backend.caps())?;
         let caps = caps(backend.caps());
         // A device whose compiler rejects the text fails here, not at the first frame.
         kernels.get(backend.as_ref(), Work::Draw)?;
-        let shared = DisplayState { backend, caps, kernels, scratch: None.into() };
-        Ok(Rc::new(Self { shared: Rc::new(shared) }))
+        let shared = DisplayState { backend, caps, kernels, scratch: PlainMutex::default() };
+        Ok(Arc::new(Self { shared: Arc::new(shared) }))
     }
 
     /// Returns the backend that draws. Its frames are shown without a copy.
@@ -130,6 +131,8 @@ fn caps(backend: &ComputeCaps) -> DisplayCaps {
         .with_max_in_place_pixels(u64::MAX)
 }
 
+impl AnyThreadDisplay for ComputeDisplay {}
+
 impl DisplayDriver for ComputeDisplay {
     fn device(&self) -> &DeviceIdentity {
         self.shared.backend.device()
@@ -149,7 +152,7 @@ impl DisplayDriver for ComputeDisplay {
         Surface::in_place((DisplayDriver::device(self), DisplayDriver::caps(self)), desc, |_| make(), make)
     }
 
-    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any>>> {
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any + Send + Sync>>> {
         Ok(Some(Box::new(Arc::clone(&self.shared.backend))))
     }
 

@@ -1,9 +1,9 @@
 //! State shared by a display and its objects.
 
 use crate::kernels::Kernels;
+use interop_core::describe::PlainMutex;
 use interop_core::devices::maker_object::Maker;
 use interop_core::{ComputeBackend, ComputeMemory, DisplayCaps, Error, Result, SurfaceDesc};
-use std::cell::RefCell;
 use std::sync::Arc;
 
 /// State shared by the display's objects; its address also distinguishes them from objects of other displays.
@@ -12,7 +12,7 @@ pub struct DisplayState {
     pub caps: DisplayCaps,
     pub kernels: Kernels,
     /// Scratch memory, kept between uses at its largest size.
-    pub scratch: RefCell<Option<Box<dyn ComputeMemory>>>,
+    pub scratch: PlainMutex<Option<Box<dyn ComputeMemory>>>,
 }
 
 impl Maker for DisplayState {
@@ -34,13 +34,13 @@ impl DisplayState {
     /// Lends device memory of at least this many bytes, with arbitrary content.
     pub fn with_scratch<R>(&self, bytes: usize, f: impl FnOnce(&mut dyn ComputeMemory) -> Result<R>) -> Result<R> {
         // Taken out in the meantime, so that a nested use allocates its own.
-        let kept = self.scratch.borrow_mut().take().filter(|memory| memory.len() >= bytes);
+        let kept = self.scratch.take().filter(|memory| memory.len() >= bytes);
         let mut memory = match kept {
             Some(memory) => memory,
             None => self.backend.allocate(bytes)?,
         };
         let result = f(memory.as_mut());
-        *self.scratch.borrow_mut() = Some(memory);
+        self.scratch.replace(Some(memory));
         result
     }
 }

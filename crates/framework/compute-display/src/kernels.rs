@@ -6,8 +6,7 @@
 //! of a second, and they were up to twice as fast.
 
 use interop_core::{ComputeBackend, ComputeCaps, Error, Kernel, KernelSource, Result};
-use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Source text for OpenCL compilers; the PTX was compiled from it as well.
 const TEXT: &str = include_str!("../kernels/draw.cu");
@@ -34,7 +33,7 @@ impl Work {
 /// The kernels of one backend.
 #[derive(Default)]
 pub struct Kernels {
-    built: [OnceCell<Arc<dyn Kernel>>; 3],
+    built: [OnceLock<Arc<dyn Kernel>>; 3],
 }
 
 impl Kernels {

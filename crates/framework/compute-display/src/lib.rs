@@ -36,7 +36,7 @@
 //! ```
 //!
 //! # Threads
-//! The display and everything that it creates stay on one thread. Its backend may be used on any thread.
+//! Any thread may use the display, everything that it creates, and its backend.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -3,37 +3,44 @@
 use interop_core::{
     BufferView, ComputeMemory, Error, ImageView, PixelFormat, Region, Result, SurfaceDesc, SurfacePart, View,
 };
-use std::cell::{Ref, RefCell, RefMut};
-use std::rc::Rc;
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
 /// Shared memory, for example of a staging block and the surface that shows it.
 #[derive(Clone)]
-pub struct Memory(Rc<RefCell<Box<dyn ComputeMemory>>>);
+pub struct Memory(Arc<RwLock<Box<dyn ComputeMemory>>>);
 
 impl Memory {
     pub fn new(memory: Box<dyn ComputeMemory>) -> Self {
-        Self(Rc::new(RefCell::new(memory)))
+        Self(Arc::new(RwLock::new(memory)))
     }
 
     /// Borrows it for kernels that read it.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] inside a closure that fills it.
-    pub fn get(&self) -> Result<Ref<'_, Box<dyn ComputeMemory>>> {
-        self.0.try_borrow().map_err(|_| in_use())
+    pub fn get(&self) -> Result<RwLockReadGuard<'_, Box<dyn ComputeMemory>>> {
+        unpoisoned(self.0.try_read())
     }
 
     /// Borrows it for writes.
     ///
     /// # Errors
     /// The errors of [`Memory::get`].
-    pub fn get_mut(&self) -> Result<RefMut<'_, Box<dyn ComputeMemory>>> {
-        self.0.try_borrow_mut().map_err(|_| in_use())
+    pub fn get_mut(&self) -> Result<RwLockWriteGuard<'_, Box<dyn ComputeMemory>>> {
+        unpoisoned(self.0.try_write())
     }
 }
 
-fn in_use() -> Error {
-    Error::refused("the memory is being filled; call this after the closure that fills it")
+/// A panic leaves the memory as a failed call leaves it. Waiting could last forever: the closure that fills the memory may
+/// be what calls.
+fn unpoisoned<G>(guard: Result<G, TryLockError<G>>) -> Result<G> {
+    match guard {
+        Ok(guard) => Ok(guard),
+        Err(TryLockError::Poisoned(guard)) => Ok(guard.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            Err(Error::refused("the memory is being filled; call this after the closure that fills it"))
+        }
+    }
 }
 
 /// Returns the layout of a surface with storage of its own.

@@ -6,7 +6,7 @@ use interop_core::devices::borrows::Holder;
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{HandleType, HostBlock, MemoryShape, Result, SharedHandle, StagingKind, Support, SurfaceDesc};
 use std::any::Any;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Location of a block's bytes.
 pub enum BlockMemory {
@@ -18,12 +18,12 @@ pub enum BlockMemory {
 
 /// Memory that surfaces copy from or show in place.
 pub struct ComputeStaging {
-    display: Rc<DisplayState>,
+    display: Arc<DisplayState>,
     place: BlockMemory,
     /// The host memory, if the block is made of it.
     block: Option<HostBlock>,
     /// Registration of the block for fast copies.
-    _prepared: Option<Box<dyn Any>>,
+    _prepared: Option<Box<dyn Any + Send + Sync>>,
     len: usize,
     /// True where a fence follows reads that were not waited for.
     fenced: bool,
@@ -32,7 +32,7 @@ pub struct ComputeStaging {
 interop_core::owned!(ComputeStaging: DisplayState, "staging block", |block| block.display.as_ref());
 
 impl ComputeStaging {
-    pub fn new(display: &Rc<DisplayState>, kind: StagingKind, len: usize) -> Result<(Self, Reach)> {
+    pub fn new(display: &Arc<DisplayState>, kind: StagingKind, len: usize) -> Result<(Self, Reach)> {
         let (place, block, is_fixed, prepared) = match kind {
             StagingKind::Orphaned | StagingKind::Persistent => {
                 // Users of an orphaned block must not rely on its address.
@@ -61,7 +61,7 @@ impl ComputeStaging {
             }
         };
         let reach = block.clone().filter(|_| is_fixed).map_or(Reach::EachFill, Reach::Address);
-        let display = Rc::clone(display);
+        let display = Arc::clone(display);
         Ok((Self { display, place, block, _prepared: prepared, len, fenced: false }, reach))
     }
 

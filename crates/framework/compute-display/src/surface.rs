@@ -13,11 +13,11 @@ use interop_core::display::{Content, InPlaceDriver, StoredDriver, SurfaceDriver}
 use interop_core::draw::{Manner, Plan};
 use interop_core::{ComputeMemory, Error, PixelFormat, Result, Staging, SurfaceDesc, SurfacePart, Target, View};
 use std::borrow::Cow;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// An image or a buffer in device memory.
 pub struct ComputeSurface {
-    display: Rc<DisplayState>,
+    display: Arc<DisplayState>,
     /// The memory that is shown; `None` until an in-place surface shows the first block.
     shown: Option<(Memory, View)>,
 }
@@ -26,15 +26,15 @@ interop_core::owned!(ComputeSurface: DisplayState, "surface", |surface| surface.
 
 impl ComputeSurface {
     /// Creates a surface with zeroed memory of `bytes` bytes, the size of `desc`.
-    pub fn stored(display: &Rc<DisplayState>, desc: &SurfaceDesc, bytes: usize) -> Result<Self> {
+    pub fn stored(display: &Arc<DisplayState>, desc: &SurfaceDesc, bytes: usize) -> Result<Self> {
         let mut memory = display.backend.allocate(bytes)?;
         display.backend.write_pattern(Target::buffer(memory.as_mut()), &Pattern::ZERO)?;
         let shown = Some((Memory::new(memory), tight(desc)?));
-        Ok(Self { display: Rc::clone(display), shown })
+        Ok(Self { display: Arc::clone(display), shown })
     }
 
-    pub fn in_place(display: &Rc<DisplayState>) -> Self {
-        Self { display: Rc::clone(display), shown: None }
+    pub fn in_place(display: &Arc<DisplayState>) -> Self {
+        Self { display: Arc::clone(display), shown: None }
     }
 
     /// Returns the visible memory, and the view of the image or buffer in it.

@@ -6,13 +6,13 @@ use crate::memory::rows;
 use interop_core::compute::zeros;
 use interop_core::describe::color::store;
 use interop_core::{ComputeMemory, ImageDesc, ImageView, PixelFormat, Region, Result, SurfaceDesc};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A target in the device's memory for draws ([`crate::ComputeDisplay::draw`]): tight rows, row 0 is the top row.
 ///
 /// It has no format that encodes; where a draw requests an encoding format, it encodes in the same way.
 pub struct ComputeTarget {
-    display: Rc<DisplayState>,
+    display: Arc<DisplayState>,
     memory: Box<dyn ComputeMemory>,
     view: ImageView,
 }
@@ -21,11 +21,11 @@ interop_core::owned!(ComputeTarget: DisplayState, "target", |target| target.disp
 
 impl ComputeTarget {
     /// Creates a zeroed target.
-    pub(crate) fn new(display: &Rc<DisplayState>, width: u32, height: u32, format: PixelFormat) -> Result<Self> {
+    pub(crate) fn new(display: &Arc<DisplayState>, width: u32, height: u32, format: PixelFormat) -> Result<Self> {
         let desc = ImageDesc::new(width, height, format);
         let bytes = display.check(&SurfaceDesc::Image(desc))?;
         let memory = display.backend.allocate(bytes)?;
-        let mut target = Self { display: Rc::clone(display), memory, view: rows(desc.extent.full(), format)? };
+        let mut target = Self { display: Arc::clone(display), memory, view: rows(desc.extent.full(), format)? };
         target.fill([0; 16])?;
         Ok(target)
     }

@@ -95,12 +95,6 @@ unsafe impl BackendDriver for CpuBackend {
         Ok(Box::new(CpuMemory::new(Pages::allocate(bytes)?.into(), &self.engine.device)))
     }
 
-    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        let memory = BackendDriver::allocate(self, bytes)?;
-        // SAFETY: the backend's own pages may be used on any thread; only an imported host block is bound to one.
-        Ok(unsafe { memory.assume_send() })
-    }
-
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         let bytes = Bytes::of_block(block.clone(), block.len())?;
         Ok(Box::new(CpuMemory::new(bytes, &self.engine.device)))

@@ -1,12 +1,13 @@
 //! The threads of a queue.
 
 use interop_core::compute::{Completer, no_thread, now};
+use interop_core::describe::PlainMutex;
 use interop_core::describe::panics::catch;
 use interop_core::describe::process::ForkGuard;
 use interop_core::describe::threads;
 use interop_core::{Error, Result};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// An operation that is ready to start.
 pub(crate) struct Job {
@@ -22,7 +23,7 @@ pub(crate) struct Workers {
 impl Workers {
     pub(crate) fn new(threads: usize, profiling: bool) -> Result<Self> {
         let (sender, receiver) = channel();
-        let receiver = Arc::new(Mutex::new(receiver));
+        let receiver = Arc::new(PlainMutex::new(receiver));
         for index in 0..threads {
             let receiver = receiver.clone();
             let name = format!("pixelferry-queue-{index}");
@@ -41,8 +42,8 @@ impl Workers {
     }
 }
 
-fn work(receiver: &Mutex<Receiver<Job>>, profiling: bool) {
-    let next = || receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+fn work(receiver: &PlainMutex<Receiver<Job>>, profiling: bool) {
+    let next = || receiver.lock().recv();
     while let Ok(Job { completer, work }) = next() {
         completer.running();
         let started = now();

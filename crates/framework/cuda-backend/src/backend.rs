@@ -145,19 +145,12 @@ unsafe impl BackendDriver for CudaBackend {
         Ok(Box::new(CudaMemory::new(&self.session, Store::Device(Arc::new(block)), bytes)))
     }
 
-    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        let memory = BackendDriver::allocate(self, bytes)?;
-        // SAFETY: it is a `Store::Device`, which is never replaced; its other fields are pinned memory, an event and
-        // hazards.
-        Ok(unsafe { memory.assume_send() })
-    }
-
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         let registered = self.register(block)?;
         Ok(Box::new(CudaMemory::new(&self.session, Store::Host(registered), block.len())))
     }
 
-    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any + Send + Sync>>> {
         Ok(Some(Box::new(self.register(block)?)))
     }
 

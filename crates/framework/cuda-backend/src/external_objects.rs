@@ -8,34 +8,24 @@ use interop_core::{
     SharedHandle, SurfaceDesc,
 };
 
-/// # Safety
-/// The memory must have been opened or exported with a handle of the operating system, and be linear.
-unsafe fn sent(memory: Box<dyn ComputeMemory>) -> Box<dyn ComputeMemory + Send> {
-    // SAFETY: it is a `Store::External` or `Store::Shared`: an address, and handles of the context, which each call makes current.
-    unsafe { memory.assume_send() }
-}
-
 impl CudaBackend {
     /// Opens linear memory that another API exported on this GPU (`vkGetMemoryFdKHR`), all of it.
     ///
     /// # Errors
     /// Those of [`ComputeBackend::import_surface`].
-    pub fn open_memory(&self, handle: MemoryHandle) -> Result<Box<dyn ComputeMemory + Send>> {
+    pub fn open_memory(&self, handle: MemoryHandle) -> Result<Box<dyn ComputeMemory>> {
         let all = SurfaceDesc::buffer(handle.bytes());
-        let opened = ComputeBackend::import_surface(self, &SharedHandle::Memory(handle), &all);
-        // SAFETY: it was just opened as a buffer.
-        opened.map(|memory| unsafe { sent(memory) })
+        ComputeBackend::import_surface(self, &SharedHandle::Memory(handle), &all)
     }
 
     /// Allocates linear memory of this GPU that other APIs can open, and returns it with a handle.
     ///
     /// # Errors
     /// Those of [`ComputeBackend::allocate_shared`].
-    pub fn export_memory(&self, bytes: usize) -> Result<(Box<dyn ComputeMemory + Send>, MemoryHandle)> {
+    pub fn export_memory(&self, bytes: usize) -> Result<(Box<dyn ComputeMemory>, MemoryHandle)> {
         let own = ComputeBackend::device(self);
         match ComputeBackend::allocate_shared(self, bytes, HandleType::OPAQUE, own)? {
-            // SAFETY: it was just exported, and is not an image.
-            (memory, SharedHandle::Memory(handle)) => Ok((unsafe { sent(memory) }, handle)),
+            (memory, SharedHandle::Memory(handle)) => Ok((memory, handle)),
             (_, other) => Err(Error::unsupported(own, format!("it exported a {}", other.handle_type()))),
         }
     }

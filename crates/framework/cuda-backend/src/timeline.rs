@@ -2,10 +2,11 @@
 
 use crate::ffi::event::Event;
 use crate::ffi::{Failure, Queue};
+use interop_core::describe::PlainMutex;
 use interop_core::devices::timeline::{Backlog, Work};
 use interop_core::{DeviceClock, DeviceIdentity, DeviceSpan, Error, Result, Support};
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 /// Resolution of `cuEventElapsedTime` according to its documentation.
@@ -16,8 +17,8 @@ const STEP: Duration = Duration::from_nanos(500);
 pub struct Timeline {
     backlog: Backlog<WorkTimes>,
     /// Events whose times were read, for reuse.
-    free: Mutex<Vec<Pair>>,
-    known: Mutex<Option<DeviceTimes>>,
+    free: PlainMutex<Vec<Pair>>,
+    known: PlainMutex<Option<DeviceTimes>>,
 }
 
 struct WorkTimes {
@@ -59,8 +60,8 @@ impl Pair {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &PlainMutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock()
 }
 
 impl Timeline {

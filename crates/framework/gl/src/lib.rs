@@ -8,8 +8,9 @@
 //! | in an engine's context | [`GlDisplay::from_current`], [`GlDisplay::from_engine`], [`GlDisplay::from_loader`] |
 //!
 //! # Threads and contexts
-//! A [`GlDisplay`] and all its objects stay on one thread; nothing here is `Send`. Every call checks that the display's
-//! context is current. Objects dropped while it is not are deleted by the next call that finds it current.
+//! A [`GlDisplay`] and all its objects work on the thread on which the display's context is current. Every call checks
+//! that, and returns [`interop_core::Error::WrongContext`] on others. Objects dropped there are deleted by the next call
+//! that finds the context current. A link to the display stays on the thread that opened it.
 //!
 //! # OpenGL ES
 //! The three functions for engines accept a context of OpenGL ES, which [`GlDisplay::is_es`] reports. Features that it
@@ -98,6 +99,7 @@ pub use api::gl_objects::{GlBuffer, GlTexture};
 pub use api::version::{MIN_ES_VERSION, MIN_VERSION};
 #[cfg(feature = "compute")]
 pub use compute::{GlBackend, check_wgsl};
+pub use context::current_check::CurrentCheck;
 pub use context::glow_functions::GlFunctions;
 pub use context::names::ObjectCounts;
 pub use context::owned_object::OwnedObject;

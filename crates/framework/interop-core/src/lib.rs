@@ -69,10 +69,15 @@ pub use devices::os_handle::OsHandle;
 pub use devices::queue_id::QueueId;
 pub use devices::shared_handle::{MemoryHandle, SemaphoreHandle, SharedHandle};
 pub use devices::timeline::{DeviceClock, DeviceSpan, FrameTag};
-pub use display::{Display, DisplaySemaphore, ShowTarget, Staging, StagingKind, Surface, SurfacePart, TargetPixels};
+pub use display::{
+    AnyThread, AnyThreadDisplay, Display, DisplaySemaphore, OneThread, ShowTarget, Staging, StagingKind, Surface,
+    SurfacePart, TargetPixels,
+};
 pub use draw::{DrawOptions, DrawReport, Filter, Fit, Manner, Placement};
 pub use engine::{EnginePath, Intake, IntakeGuard, Outlet, OutletFrame, OutletOptions};
-pub use link::{Detour, Link, LinkOptions, SharedFrame, SharedLink, ShowOutcome, ShownFrame, StartedFrame, WriteFrame};
+pub use link::{
+    Detour, Link, LinkCore, LinkOptions, SharedFrame, SharedLink, ShowOutcome, ShownFrame, StartedFrame, WriteFrame,
+};
 pub use path::{PathSpec, Paths, SharingPath};
 pub use select::report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
 pub use select::{Audit, Mode, PathCost, Policy, Profiles, Ratio, Trials};

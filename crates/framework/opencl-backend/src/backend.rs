@@ -27,8 +27,8 @@ use std::sync::Arc;
 
 /// One OpenCL device with its own context (`cl_context`) and in-order queue (`cl_command_queue`).
 ///
-/// Threads: the backend may be shared. Its memories stay on their thread, because a host block may belong to one
-/// thread. Kernels and memories keep the context alive, so they may be dropped after the backend.
+/// Threads: any thread may use the backend, its kernels and its memories, which keep the context alive, so they may be
+/// dropped after the backend.
 pub struct OpenClBackend {
     pub(crate) shared: Arc<BackendState>,
     pattern: PatternKernel,
@@ -159,20 +159,12 @@ unsafe impl BackendDriver for OpenClBackend {
         Ok(Box::new(OpenClMemory::allocate(&self.shared, bytes)?))
     }
 
-    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        let memory = BackendDriver::allocate(self, bytes)?;
-        // SAFETY: a buffer of the device's own has no host block, the only part that stays on its thread. All OpenCL
-        // objects except kernels may be used from any thread (OpenCL 3.0, appendix A.2), and the memory holds no
-        // kernel.
-        Ok(unsafe { memory.assume_send() })
-    }
-
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         Ok(Box::new(OpenClMemory::import(&self.shared, block)?))
     }
 
-    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
-        Ok(PreparedHost::new(&self.shared, block).map(|prepared| Box::new(prepared) as Box<dyn Any>))
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any + Send + Sync>>> {
+        Ok(PreparedHost::new(&self.shared, block).map(|prepared| Box::new(prepared) as Box<dyn Any + Send + Sync>))
     }
 
     fn import_surface(

@@ -9,12 +9,13 @@ use crate::sharing::caps::{both_shapes, gl_listed, handles, semaphores};
 use crate::sharing::image_format::image_formats;
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
+use interop_core::describe::PlainMutex;
 use interop_core::devices::maker_object::Maker;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, GlContext, HandleType, Language, MemoryCap, MemoryKind, MemoryShape,
     QueueId, Result, Support,
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// An opened device. Kernels and memories keep it alive; two objects belong to one backend if they share this value.
 pub struct BackendState {
@@ -25,7 +26,7 @@ pub struct BackendState {
     /// The OpenGL context with which the OpenCL context shares.
     pub gl: Option<Arc<dyn GlContext>>,
     /// Kept between transfers; a transfer that finds it in use by another thread allocates its own.
-    pinned: Mutex<Option<PinnedBuffer>>,
+    pinned: PlainMutex<Option<PinnedBuffer>>,
     /// Host memory for copies of queues.
     pub pool: Arc<HostPool<PinnedBuffer>>,
     pub timeline: Timeline,
@@ -43,7 +44,7 @@ impl BackendState {
             caps: caps(device, &context, QueueId::of(&queues)),
             queues,
             gl,
-            pinned: Mutex::new(None),
+            pinned: PlainMutex::new(None),
             pool: Arc::default(),
             timeline: Timeline::default(),
         })
@@ -109,7 +110,7 @@ impl BackendState {
 
     /// Lends pinned host memory of at least `len` bytes (more than 0) to `f`; its content is arbitrary.
     pub fn with_pinned<R>(&self, len: usize, f: impl FnOnce(&mut [u8]) -> Result<R>) -> Result<R> {
-        let kept = self.pinned.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let kept = self.pinned.lock().take();
         let mut pinned = match kept {
             Some(pinned) if pinned.0.len() >= len => pinned,
             too_small => {
@@ -119,7 +120,7 @@ impl BackendState {
             }
         };
         let result = f(&mut pinned.0[..len]);
-        let mut place = self.pinned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.pinned.lock();
         let smaller = if place.as_ref().is_none_or(|p| p.0.len() < pinned.0.len()) {
             place.replace(pinned)
         } else {

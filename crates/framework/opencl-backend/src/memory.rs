@@ -7,9 +7,9 @@ use crate::sharing::image::OpenClImage;
 use crate::sharing::turns::{CommandTurn, Turns};
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{Access, Hazards, NOT_LINEAR};
+use interop_core::describe::PlainMutex;
 use interop_core::devices::maker_object::{find, own};
 use interop_core::{ComputeMemory, Error, HostBlock, Result, SyncKind};
-use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct OpenClMemory {
     // Dropped before the host memory that it uses.
     /// Set while the buffer is mapped for the host block's other owners.
-    lent: RefCell<Option<LentMemory>>,
+    lent: PlainMutex<Option<LentMemory>>,
     storage: Storage,
     /// Number of used bytes of the buffer.
     len: usize,
@@ -123,20 +123,20 @@ impl OpenClMemory {
     /// Waits for the work queued so far and leaves imported host memory mapped, so that its other owner may use it: it
     /// holds the current bytes only while it is mapped (OpenCL 3.0 API, 5.5.2 and 5.2.1).
     fn lend(&self) -> Result<()> {
-        if let Storage::Host(buffer) = &self.storage
-            && self.lent.borrow().is_none()
-        {
-            self.lent.replace(Some(buffer.lend(self.shared.queue())?));
+        let mut lent = self.lent.lock();
+        if let (Storage::Host(buffer), None) = (&self.storage, &*lent) {
+            *lent = Some(buffer.lend(self.shared.queue())?);
         }
         Ok(())
     }
 
     /// Ends [`OpenClMemory::lend`], before commands use the buffer again.
     fn take_back(&self) -> Result<()> {
-        if let Some(lent) = &mut *self.lent.borrow_mut() {
+        let mut lent = self.lent.lock();
+        if let Some(lent) = &mut *lent {
             lent.take_back()?;
         }
-        self.lent.take();
+        *lent = None;
         Ok(())
     }
 

@@ -6,10 +6,11 @@ use crate::kernel::BuiltKernel;
 use crate::memory::OpenClMemory;
 use crate::sharing::image::OpenClImage;
 use interop_core::compute::Access;
+use interop_core::describe::PlainMutex;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::maker_object::own;
 use interop_core::{Error, Result, Target, View};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// One work item writes 16 bytes of a row, in a single store where they are aligned to 16. Paths are timed with flat
 /// patterns, so these take no longer than in a plain kernel. One kernel writes both, so that the proof of a path has
@@ -64,12 +65,12 @@ __kernel void pf_pattern_image(__write_only image2d_t image, int left, int first
 
 /// A kernel that is built at first use.
 #[derive(Default)]
-struct Lazy(Mutex<Option<Arc<BuiltKernel>>>);
+struct Lazy(PlainMutex<Option<Arc<BuiltKernel>>>);
 
 impl Lazy {
     fn get(&self, shared: &Arc<BackendState>, name: &str, body: &str) -> Result<Arc<BuiltKernel>> {
         // Held during the build, so that threads do not build it twice.
-        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.0.lock();
         if let Some(kernel) = &*place {
             return Ok(kernel.clone());
         }

@@ -2,14 +2,15 @@
 
 use crate::cl::{EnqueuedCommand, Event};
 use interop_core::DeviceClock;
+use interop_core::describe::PlainMutex;
 use interop_core::devices::timeline::{Backlog, Work};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 /// The timeline; off until it is switched on.
 #[derive(Default)]
 pub struct Timeline {
     pub backlog: Backlog<TimedCommand>,
-    known: Mutex<Option<DeviceTrack>>,
+    known: PlainMutex<Option<DeviceTrack>>,
 }
 
 /// A command of a queue that records times.
@@ -40,6 +41,6 @@ pub struct DeviceTrack {
 impl Timeline {
     /// `None` until it is switched on for the first time.
     pub fn known(&self) -> MutexGuard<'_, Option<DeviceTrack>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 }

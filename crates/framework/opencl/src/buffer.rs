@@ -177,7 +177,7 @@ impl fmt::Debug for Buffer {
 /// code's commands. While one owner has mapped bytes, or uses them in a command, no other owner can get a slice of them
 /// ([`interop_core::devices::borrows`]). The block is released when the driver has deleted the buffer. Dropping this
 /// waits for the commands that use it. If the buffer or a part of it is still alive (a clone), the block is kept
-/// forever, and a warning is logged. It stays on its thread, as blocks do.
+/// forever, and a warning is logged.
 pub struct HostBuffer {
     // Released before the owner of the host memory.
     buffer: Buffer,

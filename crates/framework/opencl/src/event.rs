@@ -6,13 +6,14 @@ use crate::ffi::Failure;
 use crate::ffi::handle::{EventKind, Handle};
 use crate::ffi::lone_event::LoneEvent;
 use cl3::event as ev;
+use interop_core::describe::PlainMutex;
 use interop_core::{Error, Result, compute::Profile};
 use std::ffi::c_void;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use crate::ffi::Status;
@@ -84,7 +85,7 @@ pub struct Event {
 
 /// The task that waits for an event. A clone of an event starts without one.
 #[derive(Default)]
-struct WaitTask(Option<Arc<Mutex<Option<Waker>>>>);
+struct WaitTask(Option<Arc<PlainMutex<Option<Waker>>>>);
 
 impl Clone for WaitTask {
     fn clone(&self) -> Self {
@@ -232,12 +233,12 @@ impl Future for Event {
             return Poll::Ready(self.result());
         }
         if let Some(slot) = &self.waker.0 {
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
+            *slot.lock() = Some(cx.waker().clone());
         } else {
-            let slot = Arc::new(Mutex::new(Some(cx.waker().clone())));
+            let slot = Arc::new(PlainMutex::new(Some(cx.waker().clone())));
             let told = slot.clone();
             let wake = Box::new(move |_| {
-                let waker = told.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let waker = told.lock().take();
                 if let Some(waker) = waker {
                     waker.wake();
                 }

@@ -6,9 +6,10 @@
 
 use crate::ffi::Program;
 use crate::{Context, Device};
+use interop_core::describe::PlainMutex;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Sizes below 2 to the power of this are found: more than a kernel's parameters may have. Compilers stop after some 20
 /// errors, and each bit may be one.
@@ -65,19 +66,19 @@ pub struct Types {
     /// Source texts from which the program was built; empty if they are unknown.
     texts: Vec<Arc<Text>>,
     /// `None` for a type that is not plain.
-    sizes: Mutex<HashMap<String, Option<usize>>>,
+    sizes: PlainMutex<HashMap<String, Option<usize>>>,
 }
 
 impl Types {
     pub fn new(texts: Vec<Arc<Text>>) -> Self {
-        Self { texts, sizes: Mutex::default() }
+        Self { texts, sizes: PlainMutex::default() }
     }
 
     /// Checks whether values with this number of bytes fit the type. The error is the type's number of bytes, or `None`
     /// where it is not known to be plain.
     pub fn fits(&self, context: &Context, type_name: &str, bytes: usize) -> Result<(), Option<usize>> {
         // Held during the compiler query, so that threads do not query twice.
-        let mut sizes = self.sizes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sizes = self.sizes.lock();
         let size = *sizes.entry(type_name.to_owned()).or_insert_with(|| {
             let fits = self.texts.iter().any(|text| text.has(context, type_name, bytes));
             if fits { Some(bytes) } else { self.ask(context, type_name) }
@@ -87,7 +88,7 @@ impl Types {
 
     /// Returns the bytes of the type, if it is plain.
     pub fn size_of(&self, context: &Context, type_name: &str) -> Option<usize> {
-        let mut sizes = self.sizes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sizes = self.sizes.lock();
         *sizes.entry(type_name.to_owned()).or_insert_with(|| self.ask(context, type_name))
     }
 

@@ -178,7 +178,7 @@ pub(crate) mod gl {
     use interop_core::Display as _;
     use interop_core::{DeviceIdentity, Result};
     use pixelferry_gl::{GlDisplay, HeadlessOptions, headless_devices};
-    use std::rc::Rc;
+    use std::sync::Arc;
     use tracing::debug;
 
     pub(crate) fn best(compute: Option<&DeviceIdentity>) -> Result<HeadlessDisplay> {
@@ -188,11 +188,11 @@ pub(crate) mod gl {
 
     /// Opens OpenGL on every GPU that EGL lists, or on the CPU where there is no GPU.
     pub(crate) fn all() -> Result<Vec<HeadlessDisplay>> {
-        let mut displays: Vec<Rc<GlDisplay>> = Vec::new();
+        let mut displays: Vec<Arc<GlDisplay>> = Vec::new();
         let first = GlDisplay::headless(HeadlessOptions::default())?;
         if !first.device().software {
             // Two drivers may list the same device.
-            let known = |all: &[Rc<GlDisplay>], device: &DeviceIdentity| all.iter().any(|d| d.device() == device);
+            let known = |all: &[Arc<GlDisplay>], device: &DeviceIdentity| all.iter().any(|d| d.device() == device);
             for about in headless_devices()?.into_iter().filter(|about| !about.software) {
                 match GlDisplay::headless(HeadlessOptions::default().with_device(about.index)) {
                     Ok(display) if display.device().software || known(&displays, display.device()) => {}

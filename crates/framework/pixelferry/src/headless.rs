@@ -6,45 +6,46 @@ use interop_core::{Display, Result};
 #[cfg(feature = "gl")]
 use pixelferry_gl::GlDisplay;
 use std::any::Any;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// An opened display without a window.
 ///
 /// ```
 /// use pixelferry::{HeadlessDisplay, MemoryDisplay};
-/// use std::rc::Rc;
+/// use std::sync::Arc;
 ///
 /// // A display that the program supplies, instead of one opened by a choice.
 /// let memory = MemoryDisplay::new();
-/// let screen = HeadlessDisplay::from(Rc::clone(&memory));
+/// let screen = HeadlessDisplay::from(Arc::clone(&memory));
 /// assert_eq!(screen.display().device().name, "plain memory");
 /// ```
 #[derive(Clone)]
 pub struct HeadlessDisplay {
-    pub(crate) display: Rc<dyn Display>,
-    /// The display as an `Rc` of its own type.
-    own: Rc<dyn Any>,
+    pub(crate) display: Arc<dyn Display>,
+    /// The display as an `Arc` of its own type.
+    own: Arc<dyn Any>,
 }
 
-impl<D: Display> From<Rc<D>> for HeadlessDisplay {
-    fn from(display: Rc<D>) -> Self {
-        Self { own: Rc::new(Rc::clone(&display)), display }
+impl<D: Display> From<Arc<D>> for HeadlessDisplay {
+    fn from(display: Arc<D>) -> Self {
+        Self { own: Arc::new(Arc::clone(&display)), display }
     }
 }
 
 impl HeadlessDisplay {
     /// Wraps a display that the program supplies. An OpenGL display is recorded as such, because opening a backend may
     /// make its context not current on this thread.
-    pub(crate) fn given(display: &Rc<dyn Display>) -> Self {
-        let own: Rc<dyn Any> = Rc::new(());
+    pub(crate) fn given(display: &Arc<dyn Display>) -> Self {
+        let own: Arc<dyn Any> = Arc::new(());
         #[cfg(feature = "gl")]
-        let own = (Rc::clone(display) as Rc<dyn Any>).downcast::<GlDisplay>().map_or(own, |gl| Rc::new(gl));
-        Self { display: Rc::clone(display), own }
+        let own =
+            (Arc::clone(display) as Arc<dyn Any + Send + Sync>).downcast::<GlDisplay>().map_or(own, |gl| Arc::new(gl));
+        Self { display: Arc::clone(display), own }
     }
 
     /// Returns the display, for [`crate::Link::open`].
-    pub fn display(&self) -> Rc<dyn Display> {
-        Rc::clone(&self.display)
+    pub fn display(&self) -> Arc<dyn Display> {
+        Arc::clone(&self.display)
     }
 
     /// Makes the display's context current on this thread, if it has one. An engine's context is left to the engine.
@@ -59,7 +60,7 @@ impl HeadlessDisplay {
 
     /// Returns the OpenGL display; `None` for displays of another type.
     #[cfg(feature = "gl")]
-    pub fn gl(&self) -> Option<&Rc<GlDisplay>> {
+    pub fn gl(&self) -> Option<&Arc<GlDisplay>> {
         self.downcast_ref()
     }
 
@@ -71,7 +72,7 @@ impl HeadlessDisplay {
     /// let screen = HeadlessDisplay::from(MemoryDisplay::new());
     /// assert!(screen.downcast_ref::<MemoryDisplay>().is_some());
     /// ```
-    pub fn downcast_ref<D: Display>(&self) -> Option<&Rc<D>> {
+    pub fn downcast_ref<D: Display>(&self) -> Option<&Arc<D>> {
         self.own.downcast_ref()
     }
 }

@@ -44,14 +44,14 @@ pub use display_rows::DisplayChoice;
 pub use displays::{open_all_headless, open_headless};
 pub use headless::HeadlessDisplay;
 pub use interop_core::{
-    AlphaMode, Api, Arg, Argument, Audit, AuditReport, AuditVerdict, BufferDesc, BufferView, ComputeBackend,
-    ComputeMemory, ComputeQueue, Detour, DeviceIdentity, Display, DrawOptions, DrawReport, DriverError, Encoding,
-    EnginePath, Error, Event, EventStatus, Extent, ExtentError, Filter, Fit, HostBuffer, ImageAccess, ImageDesc,
-    ImageView, Intake, IntakeGuard, Kernel, KernelSource, Language, Link, LinkOptions, Manner, Mode, Outlet,
-    OutletFrame, OutletOptions, PathId, PathKind, PixelFormat, Placement, Policy, Priority, Profiles, QueueOptions,
-    RawMemory, RawTarget, ReadBack, Region, Result, RowOrder, SharedFrame, SharedLink, ShowOutcome, ShownFrame,
-    StartedFrame, Support, Surface, SurfaceDesc, SyncKind, Target, TargetEncoding, ToneMap, Trials, Unwritten,
-    UserEvent, View, WriteFrame,
+    AlphaMode, AnyThread, AnyThreadDisplay, Api, Arg, Argument, Audit, AuditReport, AuditVerdict, BufferDesc,
+    BufferView, ComputeBackend, ComputeMemory, ComputeQueue, Detour, DeviceIdentity, Display, DrawOptions, DrawReport,
+    DriverError, Encoding, EnginePath, Error, Event, EventStatus, Extent, ExtentError, Filter, Fit, HostBuffer,
+    ImageAccess, ImageDesc, ImageView, Intake, IntakeGuard, Kernel, KernelSource, Language, Link, LinkCore,
+    LinkOptions, Manner, Mode, OneThread, Outlet, OutletFrame, OutletOptions, PathId, PathKind, PixelFormat, Placement,
+    Policy, Priority, Profiles, QueueOptions, RawMemory, RawTarget, ReadBack, Region, Result, RowOrder, SharedFrame,
+    SharedLink, ShowOutcome, ShownFrame, StartedFrame, Support, Surface, SurfaceDesc, SyncKind, Target, TargetEncoding,
+    ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
 };
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, picture, picture_png, picture_with, save_picture, save_picture_with, save_rgba8};

@@ -4,7 +4,7 @@ use crate::files::check_writable;
 use cpu_fallback::RgbaImage;
 use image::error::EncodingError;
 use image::{ImageBuffer, ImageError, ImageFormat, ImageResult, Rgba};
-use interop_core::{DrawOptions, Error, Link, RowOrder, SurfaceDesc};
+use interop_core::{DrawOptions, Error, LinkCore, RowOrder, SurfaceDesc};
 use std::fmt;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -68,7 +68,7 @@ impl fmt::Debug for SaveError {
 ///
 /// # Errors
 /// [`Error::NothingShown`]; [`Error::InvalidInput`] for a buffer; errors of the display.
-pub fn picture(link: &mut Link) -> Result<ImageBuffer<Rgba<u8>, Vec<u8>>, Error> {
+pub fn picture(link: &mut LinkCore) -> Result<ImageBuffer<Rgba<u8>, Vec<u8>>, Error> {
     picture_with(link, &DrawOptions::default())
 }
 
@@ -77,7 +77,7 @@ pub fn picture(link: &mut Link) -> Result<ImageBuffer<Rgba<u8>, Vec<u8>>, Error>
 ///
 /// # Errors
 /// Those of [`picture`]; [`Error::InvalidInput`] for options that do not suit the surface.
-pub fn picture_with(link: &mut Link, options: &DrawOptions) -> Result<ImageBuffer<Rgba<u8>, Vec<u8>>, Error> {
+pub fn picture_with(link: &mut LinkCore, options: &DrawOptions) -> Result<ImageBuffer<Rgba<u8>, Vec<u8>>, Error> {
     const OP: &str = "picture";
     let SurfaceDesc::Image(desc) = *link.shown()?.desc() else {
         return Err(Error::invalid(OP, "the link carries a buffer, not an image"));
@@ -106,19 +106,19 @@ pub fn picture_with(link: &mut Link, options: &DrawOptions) -> Result<ImageBuffe
 ///
 /// # Errors
 /// Those of [`picture`]; [`Error::InvalidInput`] for a size that PNG does not support.
-pub fn picture_png(link: &mut Link) -> Result<Vec<u8>, Error> {
+pub fn picture_png(link: &mut LinkCore) -> Result<Vec<u8>, Error> {
     let mut png = Vec::new();
     write_png(&picture(link)?, &mut png).map_err(|e| Error::invalid("picture_png", e.to_string()))?;
     Ok(png)
 }
 
 /// Saves the shown frame; the file name extension selects the format (`.png`, `.jpg`).
-pub fn save_picture(link: &mut Link, path: impl AsRef<Path>) -> Result<(), SaveError> {
+pub fn save_picture(link: &mut LinkCore, path: impl AsRef<Path>) -> Result<(), SaveError> {
     save_picture_with(link, path, &DrawOptions::default())
 }
 
 /// Saves the shown frame as [`picture_with`] returns it.
-pub fn save_picture_with(link: &mut Link, path: impl AsRef<Path>, options: &DrawOptions) -> Result<(), SaveError> {
+pub fn save_picture_with(link: &mut LinkCore, path: impl AsRef<Path>, options: &DrawOptions) -> Result<(), SaveError> {
     save_rgba8(picture_with(link, options)?, path.as_ref())
 }
 

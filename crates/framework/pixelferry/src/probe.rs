@@ -11,7 +11,6 @@ use interop_core::{
     Api, ComputeBackend, DeviceIdentity, Diagnosis, Display, PathId, Policy, ProbeReport, Result, SurfaceDesc, select,
 };
 use serde::Serialize;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Report of [`probe`] about this machine.
@@ -138,7 +137,7 @@ pub fn probe_with(
     desc: &SurfaceDesc,
     policy: Policy,
     own_backends: &[Arc<dyn ComputeBackend>],
-    own_displays: &[Rc<dyn Display>],
+    own_displays: &[Arc<dyn Display>],
 ) -> Result<SystemReport> {
     desc.byte_len().map_err(|error| error.of("probe"))?;
     let policy = policy.overridden()?;
@@ -157,7 +156,7 @@ pub fn probe_with(
     for own in own_displays {
         let device = Some(own.device().clone());
         display_status.push(DisplayStatus { kind: "plugged", availability: Availability::Available, device });
-        displays.push((Rc::clone(own), None));
+        displays.push((Arc::clone(own), None));
     }
     let mut problems: Vec<String> = errors.iter().map(ToString::to_string).collect();
     let mut pairings = Vec::new();

@@ -29,19 +29,19 @@ pub use pixelferry_stream::{
 };
 
 use interop_core::{ComputeBackend, Display, Result};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Opens a stream of this name for frames that `backend` computes. If Vulkan is built in (feature `vulkan`) and drives
 /// the same device, frames are in that device's memory, which Vulkan allocates; otherwise in pages of the host.
 ///
 /// # Errors
 /// Those of [`StreamDisplay::open`].
-pub fn publish(name: &str, backend: &dyn ComputeBackend, options: StreamOptions) -> Result<Rc<StreamDisplay>> {
+pub fn publish(name: &str, backend: &dyn ComputeBackend, options: StreamOptions) -> Result<Arc<StreamDisplay>> {
     StreamDisplay::open(name, device_of(backend), options)
 }
 
 /// Returns a display on the backend's device that exports memory.
-fn device_of(backend: &dyn ComputeBackend) -> Option<Rc<dyn Display>> {
+fn device_of(backend: &dyn ComputeBackend) -> Option<Arc<dyn Display>> {
     let device = backend.device();
     device.uuid?;
     let display = match crate::display_rows::vulkan(Some(device)) {

@@ -21,9 +21,9 @@
 //! | read frames on another queue than the display's | [`VulkanEngine::read_by`], [`VulkanDisplay::read_until`] |
 //!
 //! # Threads
-//! A [`VulkanDisplay`] and all its objects stay on one thread. Backends, their kernels and their memory may be held by
-//! other threads, but are called on that one. The engine may use its queue on other threads: the display submits under
-//! the engine's lock ([`QueueLock`]).
+//! Any thread may use a [`VulkanDisplay`], its objects and its backends; links move with
+//! [`interop_core::Link::for_any_thread`]. One thread at a time records and submits. The engine may use its queue on other
+//! threads: the display submits under the engine's lock ([`QueueLock`]).
 //!
 //! # Sharing
 //! Without any extension, frames pass through buffers that stay mapped, and are copied from there. With extensions

@@ -14,8 +14,8 @@
 //! | in a texture or buffer of yours, or back from there | [`WgpuDisplay::engine_image`], [`WgpuDisplay::engine_buffer`] |
 //!
 //! # Threads
-//! A [`WgpuDisplay`] and all its objects stay on one thread; nothing here is `Send`. The device and the queue are
-//! wgpu's own and may be used on any thread. The draw of a frame must be submitted before the next frame is finished.
+//! Any thread may use a [`WgpuDisplay`] and its objects, as it may wgpu's own device and queue; links move with
+//! [`interop_core::Link::for_any_thread`]. The draw of a frame must be submitted before the next frame is finished.
 //!
 //! # Sharing
 //! On every device, the queue writes frames, or copies them from a ring of mapped buffers.

@@ -23,6 +23,7 @@ use pixelferry::{
 use pixelferry_bevy::{Picture, PixelferryPlugin, Screen};
 use pixelferry_testing::{Need, need};
 use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
 
 const EXTENT: Extent = Extent::new(64, 48);
 
@@ -52,12 +53,12 @@ fn app(first: bool) -> Option<App> {
 fn open(app: &App, backend: Arc<dyn ComputeBackend>, path: Option<PathId>) -> pixelferry::Result<Link> {
     let policy = Policy::default().with_force(path);
     let surface = SurfaceDesc::image(EXTENT.width, EXTENT.height, PixelFormat::Rgba8);
-    Link::open(backend, app.world().non_send::<Screen>().display(), surface, LinkOptions::new(policy))
+    Link::open(backend, app.world().resource::<Screen>().display(), surface, LinkOptions::new(policy))
 }
 
-/// Shows frames in an image of bevy's, and compares its texture. Returns the path.
+/// Shows frames, each computed on another thread, in an image of bevy's, and compares its texture. Returns the path.
 fn show(app: &mut App, backend: Arc<dyn ComputeBackend>, link: Link) -> PathId {
-    let screen = app.world().non_send::<Screen>().clone();
+    let screen = app.world().resource::<Screen>().clone();
     let kernel = backend.build(&source()).unwrap();
     let mut images = app.world_mut().resource_mut::<Assets<Image>>();
     let mut picture = Picture::new(&screen, &mut images, link).unwrap();
@@ -67,7 +68,13 @@ fn show(app: &mut App, backend: Arc<dyn ComputeBackend>, link: Link) -> PathId {
     image.asset_usage = RenderAssetUsages::all();
     drop(image);
     for frame in 0..4 {
-        picture.link().frame(|next| next.launch(kernel.as_ref(), &[Arg::U32(frame)])).unwrap();
+        // On a thread of its own, as in a task.
+        let kernel = Arc::clone(&kernel);
+        let compute = move || {
+            picture.link().frame(|next| next.launch(kernel.as_ref(), &[Arg::U32(frame)])).unwrap();
+            picture
+        };
+        picture = thread::spawn(compute).join().unwrap();
         // In the first turns bevy makes the image's texture.
         let mut turns = 0..100;
         while !picture.show(&mut app.world_mut().resource_mut(), DrawOptions::default()).unwrap() {
@@ -110,7 +117,7 @@ fn other_device() -> Arc<dyn ComputeBackend> {
 
 /// WGSL kernels in bevy's own queue.
 fn own_queue(app: &App) -> Arc<dyn ComputeBackend> {
-    let display = app.world().non_send::<Screen>().display();
+    let display = app.world().resource::<Screen>().display();
     let display = display.downcast_ref::<WgpuDisplay>().unwrap();
     Arc::new(WgpuBackend::on(display.shared_device()).unwrap())
 }
@@ -137,7 +144,7 @@ fn with_bevys_hook_its_device_reads_pages_of_the_host() {
     let Some(mut app) = app(true) else { return };
     by_itself_in_bevys_queue(&mut app);
     by_descriptor(&mut app);
-    let caps = app.world().non_send::<Screen>().display().caps().clone();
+    let caps = app.world().resource::<Screen>().display().caps().clone();
     println!("semaphores, without which the host waits for each frame: {:?}", caps.semaphores);
     let Some(backend) = need(Need::Pocl, OpenClBackend::open_best()) else { return };
     let backend: Arc<dyn ComputeBackend> = Arc::new(backend);

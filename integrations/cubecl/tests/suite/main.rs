@@ -5,7 +5,7 @@
 use cubecl_wgpu::wgpu::Backends;
 use pixelferry::api::wgpu::wgpu_adapters;
 use pixelferry::{
-    Arg, ComputeBackend, CpuBackend, CpuKernelExt, Display, Error, Extent, ImageAccess, ImageDesc, KernelSource, Link,
+    Arg, ComputeBackend, CpuBackend, CpuKernelExt, Display, Error, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkCore,
     LinkOptions, MemoryDisplay, PathId, PixelFormat, Policy, SurfaceDesc,
 };
 use pixelferry_cubecl::rings::{rings, shade};
@@ -37,7 +37,7 @@ fn surface() -> SurfaceDesc {
     SurfaceDesc::Image(ImageDesc::new(EXTENT.width, EXTENT.height, PixelFormat::Rgba8).with_access(ImageAccess::Any))
 }
 
-fn draw(guest: &CubeGuest, link: &mut Link, pixels: &Pixels, t: f32) -> pixelferry::Result<()> {
+fn draw(guest: &CubeGuest, link: &mut LinkCore, pixels: &Pixels, t: f32) -> pixelferry::Result<()> {
     link.frame(|next| {
         rings::launch(guest.client(), pixels.cubes(), pixels.cube(), pixels.arg(), EXTENT.width, t);
         guest.copy(pixels, next.target()?)

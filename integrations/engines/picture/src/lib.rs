@@ -1,7 +1,7 @@
 //! The picture that programs with foreign engines show: the kernel that computes it, its position in the window, and
 //! how the window must look.
 
-use pixelferry::{CpuKernelExt as _, Extent, KernelSource, Link};
+use pixelferry::{CpuKernelExt as _, Extent, KernelSource, LinkCore};
 
 /// Size of the picture.
 pub const EXTENT: Extent = Extent::new(256, 192);
@@ -59,6 +59,6 @@ pub fn window(frame: u32) -> Vec<u8> {
 }
 
 /// Prints the compute device and the path, for `look`.
-pub fn tell(link: &Link) {
+pub fn tell(link: &LinkCore) {
     println!("{}, {}", link.path(), link.backend().device().name);
 }

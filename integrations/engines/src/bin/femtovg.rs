@@ -6,7 +6,7 @@ use femtovg::{Canvas, Color, ImageFlags, Paint, Path, renderer::OpenGl};
 // glue
 use pixelferry::api::gl::{EngineOptions, EngineTexture, GlDisplay};
 use pixelferry::{Arg, Display, DrawOptions, LinkBuilder, OpenedLink, PixelFormat, Scratch, SurfaceDesc};
-use std::rc::Rc;
+use std::sync::Arc;
 // end of glue
 use std::error::Error;
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         // glue
         // SAFETY: the window's context stays current on this thread until the program ends.
         let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }?;
-        let (surface, shown_by) = (SurfaceDesc::image(w, h, PixelFormat::Rgba8), display.clone() as Rc<dyn Display>);
+        let (surface, shown_by) = (SurfaceDesc::image(w, h, PixelFormat::Rgba8), display.clone() as Arc<dyn Display>);
         let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&shown_by);
         let OpenedLink { kernels, mut link, .. } = builder.open()?;
         let target = EngineTexture::new(canvas.get_native_texture(image)?.0.get(), EXTENT);

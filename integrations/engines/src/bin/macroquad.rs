@@ -6,7 +6,7 @@ use macroquad::prelude::*;
 // glue
 use pixelferry::api::gl::{EngineOptions, EngineTexture, GlDisplay};
 use pixelferry::{Arg, Display, DrawOptions, LinkBuilder, OpenedLink, PixelFormat, Scratch, SurfaceDesc};
-use std::rc::Rc;
+use std::sync::Arc;
 // end of glue
 
 fn settings() -> Conf {
@@ -22,7 +22,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // glue
     // SAFETY: macroquad's context stays current on this thread until the program ends.
     let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }?;
-    let (surface, shown_by) = (SurfaceDesc::image(w, h, PixelFormat::Rgba8), display.clone() as Rc<dyn Display>);
+    let (surface, shown_by) = (SurfaceDesc::image(w, h, PixelFormat::Rgba8), display.clone() as Arc<dyn Display>);
     let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&shown_by);
     let OpenedLink { kernels, mut link, .. } = builder.open()?;
     // SAFETY: macroquad's context is borrowed for this call only.

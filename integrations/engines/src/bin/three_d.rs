@@ -4,7 +4,7 @@ use engine_picture::{AT, BACKGROUND, EXTENT, LAST_FRAME, WINDOW, source, tell};
 // glue
 use pixelferry::api::gl::{EngineOptions, GlDisplay, Viewport};
 use pixelferry::{Arg, Display, DrawOptions, LinkBuilder, OpenedLink, PixelFormat, Scratch, SurfaceDesc};
-use std::rc::Rc;
+use std::sync::Arc;
 // end of glue
 use std::error::Error;
 use three_d::{
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // glue
     // SAFETY: the window's context stays current on this thread until the program ends.
     let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }?;
-    let (surface, shown_by) = (SurfaceDesc::image(w, h, PixelFormat::Rgba8), display.clone() as Rc<dyn Display>);
+    let (surface, shown_by) = (SurfaceDesc::image(w, h, PixelFormat::Rgba8), display.clone() as Arc<dyn Display>);
     let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&shown_by);
     let OpenedLink { kernels, mut link, .. } = builder.open()?;
     // end of glue

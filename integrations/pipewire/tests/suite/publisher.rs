@@ -3,7 +3,6 @@
 use pixelferry::stream::{StreamDisplay, StreamOptions, publish};
 use pixelferry::{BackendChoice, ComputeBackend, Link, LinkOptions, PixelFormat, SurfaceDesc, open_backend};
 use pixelferry_testing::Patience;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -23,7 +22,7 @@ pub fn number(width: u32, height: u32, pixels: &[u8]) -> Option<u16> {
 
 pub struct Publisher {
     pub name: String,
-    stream: Rc<StreamDisplay>,
+    stream: Arc<StreamDisplay>,
     link: Link,
     number: u16,
 }

@@ -4,13 +4,12 @@ use super::{Effect, World};
 use crate::fuzz::{Choices, TurnResult, hold};
 use pixelferry::{Arg, ComputeBackend, ComputeMemory, ComputeQueue, Event, HostBuffer, Kernel, Result, Target};
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
 pub(super) enum By {
     Backend(Arc<dyn ComputeBackend>),
     Queue {
-        queue: Rc<dyn ComputeQueue>,
+        queue: Arc<dyn ComputeQueue>,
         /// The queue is one of the memory's backend.
         own: bool,
         wait: Vec<Event>,
@@ -62,7 +61,7 @@ impl World<'_> {
         let fitting: Vec<_> = (0..self.queues.len()).filter(|i| self.queues[*i].owner == owner).collect();
         let fitting = if t.one_in(12) { None } else { t.any(&fitting) };
         let queue = &self.queues[fitting.unwrap_or_else(|| t.below(self.queues.len()))];
-        By::Queue { queue: Rc::clone(&queue.queue), own: queue.owner == owner, wait: self.wait_list(t) }
+        By::Queue { queue: Arc::clone(&queue.queue), own: queue.owner == owner, wait: self.wait_list(t) }
     }
 
     /// Events of any queue, any backend and the program itself.

@@ -11,7 +11,7 @@ use crate::fuzz::kernels::Engine;
 use crate::fuzz::model::{Effect, Work};
 use crate::fuzz::{Choices, Machine, Things, Turn, TurnResult, WeightedOperation, hold, hostile, operations};
 use pixelferry::{ComputeMemory, ComputeQueue, Event, Priority, QueueOptions, UserEvent};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Largest memory, bytes.
@@ -25,7 +25,7 @@ struct Slot {
 }
 
 struct Queue {
-    queue: Rc<dyn ComputeQueue>,
+    queue: Arc<dyn ComputeQueue>,
     owner: usize,
 }
 
@@ -141,7 +141,7 @@ impl<'a> World<'a> {
         options = options.with_priority(t.pick(&[Priority::Low, Priority::Normal, Priority::High]));
         t.op("compute: queue", format_args!("{options:?} on {owner}"));
         let queue = t.end(self.engines[owner].backend.queue(options))?;
-        self.queues.push(Queue { queue: Rc::from(queue), owner });
+        self.queues.push(Queue { queue: Arc::from(queue), owner });
         Ok(())
     }
 

@@ -10,7 +10,6 @@ use crate::fuzz::{
 };
 use pixelferry::driver::{HostBlock, Staging};
 use pixelferry::{ComputeBackend, ComputeMemory, Display, Surface, SurfaceDesc};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// A way to the bytes of a block.
@@ -38,7 +37,7 @@ struct ShownSurface {
 pub struct World<'a> {
     backends: Vec<Arc<dyn ComputeBackend>>,
     drivers: &'a Drivers,
-    display: Rc<dyn Display>,
+    display: Arc<dyn Display>,
     gl: Option<Contexts>,
     blocks: Vec<(HostBlock, u32)>,
     doors: Vec<Open>,

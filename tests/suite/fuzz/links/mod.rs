@@ -15,21 +15,20 @@ use pixelferry::{
     PathId, Policy, Profiles, RowOrder, SurfaceDesc, Unwritten,
 };
 use pixelferry_tests::faults::{BackendDouble, DisplayDouble, Faults};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Display that draws a surface by itself.
 enum Screen {
-    Memory(Rc<MemoryDisplay>),
-    Gl(Rc<GlDisplay>),
+    Memory(Arc<MemoryDisplay>),
+    Gl(Arc<GlDisplay>),
 }
 
 impl Screen {
-    fn display(&self) -> Rc<dyn Display> {
+    fn display(&self) -> Arc<dyn Display> {
         match self {
-            Self::Memory(display) => Rc::clone(display) as Rc<dyn Display>,
-            Self::Gl(display) => Rc::clone(display) as Rc<dyn Display>,
+            Self::Memory(display) => Arc::clone(display) as Arc<dyn Display>,
+            Self::Gl(display) => Arc::clone(display) as Arc<dyn Display>,
         }
     }
 
@@ -144,7 +143,7 @@ impl World<'_> {
 
     fn open(&mut self, t: &mut Turn) -> TurnResult {
         let faults = Faults::default();
-        let (backend, display): (Arc<dyn ComputeBackend>, Rc<dyn Display>) = if t.one_in(2) {
+        let (backend, display): (Arc<dyn ComputeBackend>, Arc<dyn Display>) = if t.one_in(2) {
             let backend = BackendDouble::over(Arc::clone(&self.engine.backend), &faults);
             (backend, DisplayDouble::over(self.screen.display(), &faults))
         } else {

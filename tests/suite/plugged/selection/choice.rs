@@ -10,7 +10,6 @@ use interop_core::{
 };
 use pixelferry_tests::Folder;
 use pixelferry_tests::plugged::{Board, own_pages};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,14 +19,14 @@ const WIRE: Duration = Duration::from_millis(5);
 #[test]
 fn the_quickest_is_chosen_remembered_and_named() {
     let folder = Folder::new("plugged");
-    let display: Rc<dyn Display> = Board::new(WIRE);
+    let display: Arc<dyn Display> = Board::new(WIRE);
     let policy = Policy::default()
         .with_paths(paths())
         .with_budget(Duration::from_secs(600))
         .with_profiles(Profiles::Folder(folder.0.clone()));
     let link = |policy: &Policy| {
         let options = LinkOptions::new(policy.clone());
-        Link::open(worker(), Rc::clone(&display), desc(), options).unwrap()
+        Link::open(worker(), Arc::clone(&display), desc(), options).unwrap()
     };
     let mut first = link(&policy);
     assert_eq!(first.path().name(), "page-flip", "{}", first.report());
@@ -93,7 +92,7 @@ fn frames_behind_are_for_paths_that_say_so() {
 #[test]
 fn all_that_a_path_says_of_itself_comes_through() {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
-    let display: Rc<dyn Display> = MemoryDisplay::new();
+    let display: Arc<dyn Display> = MemoryDisplay::new();
     let (desc, sync) = (desc(), None);
     let pairing = Pairing::new(&backend, &display, &desc).with_frames_behind(2).with_sync(sync);
     let paths = Paths::default().with(own_pages()).unwrap();
@@ -168,7 +167,7 @@ fn reports_name_it_for_people_and_programs() {
     assert!(row["mechanism"].as_str().unwrap().contains("page"));
     assert_eq!((json["compute"]["api"].as_str(), json["display"]["api"].as_str()), (Some("worker"), Some("board")));
     // Elsewhere it says why not.
-    let memory: Rc<dyn Display> = MemoryDisplay::new();
+    let memory: Arc<dyn Display> = MemoryDisplay::new();
     let elsewhere = probe(&worker(), &memory, &desc(), &at_once(paths())).unwrap();
     let PathState::NotOffered { reason } = state(&elsewhere, "page-flip") else { panic!("{elsewhere}") };
     assert_eq!(reason, "display: it has no pages to flip");

@@ -6,11 +6,10 @@ mod refusals;
 mod trouble;
 
 use interop_core::{
-    ComputeBackend, Display, KernelSource, Link, LinkOptions, PathState, Paths, PixelFormat, Policy, ProbeReport,
-    Profiles, Result, SurfaceDesc,
+    ComputeBackend, Display, KernelSource, Link, LinkCore, LinkOptions, PathState, Paths, PixelFormat, Policy,
+    ProbeReport, Profiles, Result, SurfaceDesc,
 };
 use pixelferry_tests::plugged::{Board, PIXEL_FUNCTION, PixelFunction, Worker, changed_rows, page_flip};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +25,7 @@ fn worker() -> Arc<dyn ComputeBackend> {
     Arc::new(Worker::new().unwrap())
 }
 
-fn board() -> Rc<dyn Display> {
+fn board() -> Arc<dyn Display> {
     Board::new(Duration::ZERO)
 }
 
@@ -44,7 +43,7 @@ fn state(report: &ProbeReport, path: &str) -> PathState {
 }
 
 /// Shows one frame of a value, by a kernel, and checks every byte of it.
-fn show(link: &mut Link, value: u8) -> Result<()> {
+fn show(link: &mut LinkCore, value: u8) -> Result<()> {
     let function = PixelFunction(Arc::new(move |_, _, _, pixel: &mut [u8]| pixel.fill(value)));
     let source = KernelSource::new("fill").with_native(PIXEL_FUNCTION, Arc::new(function));
     let kernel = link.backend().build(&source)?;

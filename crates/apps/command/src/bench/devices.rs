@@ -8,13 +8,12 @@ use pixelferry::{
     command::ApiChoice, open_all_backends, open_all_headless, report::Availability,
 };
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Selected devices, each next to its description.
 pub(crate) struct Devices {
     pub backends: Vec<(Device, Arc<dyn ComputeBackend>)>,
-    pub displays: Vec<(Device, HeadlessDisplay, Rc<dyn Display>)>,
+    pub displays: Vec<(Device, HeadlessDisplay, Arc<dyn Display>)>,
     pub problems: Vec<String>,
 }
 
@@ -32,7 +31,7 @@ impl Devices {
         let found: Vec<_> = found.into_iter().map(|h| (h.display(), h)).collect();
         let described = Device::list(found.iter().map(|(d, _)| d.device()));
         let all = described.into_iter().zip(found).map(|(device, (display, headless))| (device, headless, display));
-        let is_kind = |word: &str, (_, headless, _): &(Device, HeadlessDisplay, Rc<dyn Display>)| {
+        let is_kind = |word: &str, (_, headless, _): &(Device, HeadlessDisplay, Arc<dyn Display>)| {
             headless.downcast_ref::<ComputeDisplay>().is_some()
                 && word.eq_ignore_ascii_case(DisplayChoice::Compute.name())
         };

@@ -5,8 +5,8 @@ use crate::bench::record::{RowInfo, RowKind, SkippedItem};
 use crate::bench::row_names::{AUTOMATIC, DRAW, KERNEL, MEMCPY, NOTHING_SHARED, UNSYNCHRONISED};
 use pixelferry::driver::{PathSpec, Paths, Staging, StagingKind};
 use pixelferry::{
-    Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId, Policy,
-    Profiles, Result, Support, SurfaceDesc, Target, Trials, Unwritten, report::PathState,
+    Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkCore, LinkOptions, PathId,
+    Policy, Profiles, Result, Support, SurfaceDesc, Target, Trials, Unwritten, report::PathState,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// The two sides and the picture of one cell.
 pub(crate) struct Stage<'a> {
     pub backend: &'a Arc<dyn ComputeBackend>,
-    pub display: &'a Rc<dyn Display>,
+    pub display: &'a Arc<dyn Display>,
     pub kernel: &'a dyn Kernel,
     pub spot: Spot,
 }
@@ -165,7 +165,7 @@ fn floor(row: &str) -> RowInfo {
     RowInfo { row: row.into(), kind: RowKind::Floor, path, sync, frames_behind: 0, opened_ms, why, started_with }
 }
 
-fn not_offered(link: &Link, path: PathId) -> Option<String> {
+fn not_offered(link: &LinkCore, path: PathId) -> Option<String> {
     match &link.report().paths.iter().find(|p| p.id == path)?.state {
         PathState::NotOffered { reason } => Some(reason.clone()),
         _ => None,
@@ -232,13 +232,13 @@ impl Stage<'_> {
     }
 
     fn open(&self, policy: Policy) -> Result<(Link, Duration)> {
-        let (backend, display) = (Arc::clone(self.backend), Rc::clone(self.display));
+        let (backend, display) = (Arc::clone(self.backend), Arc::clone(self.display));
         let start = Instant::now();
         let link = Link::open(backend, display, self.desc(), LinkOptions::new(policy))?;
         Ok((link, start.elapsed()))
     }
 
-    fn draw(&self, link: &Link) -> Result<()> {
+    fn draw(&self, link: &LinkCore) -> Result<()> {
         self.display.draw_offscreen(link.shown()?.surface())
     }
 

@@ -10,7 +10,6 @@ use crate::bench::verdict;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::driver::backend_in;
 use pixelferry::{ComputeBackend, Display, HeadlessDisplay, Kernel, PixelFormat};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,7 +22,7 @@ pub(crate) struct Pairing<'a> {
     pub backend: Arc<dyn ComputeBackend>,
     pub shown_by: &'a Device,
     pub headless: &'a HeadlessDisplay,
-    pub display: &'a Rc<dyn Display>,
+    pub display: &'a Arc<dyn Display>,
     kernels: Vec<(PixelFormat, KernelResult)>,
     /// For each mode, bytes of the latest cell and the duration of its minimum rounds.
     least: Vec<(Mode, u64, Duration)>,
@@ -33,7 +32,7 @@ impl<'a> Pairing<'a> {
     /// Opens the backend inside the display if that enables more paths.
     pub fn new(
         (compute, backend): (&'a Device, &Arc<dyn ComputeBackend>),
-        (shown_by, headless, display): (&'a Device, &'a HeadlessDisplay, &'a Rc<dyn Display>),
+        (shown_by, headless, display): (&'a Device, &'a HeadlessDisplay, &'a Arc<dyn Display>),
     ) -> Self {
         let reached = headless.gl().is_none_or(|gl| gl.make_current().is_ok());
         let backend = if reached { backend_in(backend, display.as_ref()) } else { Arc::clone(backend) };

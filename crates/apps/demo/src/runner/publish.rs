@@ -9,7 +9,7 @@ use pixelferry::driver::describe::words::counted;
 use pixelferry::stream::{StreamOptions, publish};
 use pixelferry::{Display, LinkBuilder, SurfaceDesc, open_backend};
 use std::error::Error;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time per frame.
@@ -25,7 +25,7 @@ pub fn show(
     // The kernels of all scenes are in the same languages.
     let backend = open_backend(options.backend, &Sine::sources())?;
     let stream = publish(name, backend.as_ref(), StreamOptions::default())?;
-    let display: Rc<dyn Display> = stream.clone();
+    let display: Arc<dyn Display> = stream.clone();
     let mut scene = make(options.wanted().computed_by(&backend).shown_by(&display))?;
     introduce(scene.as_mut())?;
     if !matches!(scene.link().desc(), SurfaceDesc::Image(_)) {

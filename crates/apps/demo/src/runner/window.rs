@@ -10,7 +10,7 @@ use pixelferry::driver::describe::words::counted;
 use pixelferry::{Display, Extent, LinkBuilder, ShowOutcome};
 use pixelferry_media::record::Recorder;
 use std::error::Error;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Opens the window, makes the scene for its display and shows it until the window is closed.
@@ -24,7 +24,7 @@ pub(super) fn show(
         .with_title("pixelferry")
         .with_size(Extent::new(size.0, size.1))
         .with_max_frames(options.frames.map(u64::from));
-    let open = |display: &Rc<dyn Display>| make(options.wanted().shown_by(display));
+    let open = |display: &Arc<dyn Display>| make(options.wanted().shown_by(display));
     let recorder = options.record.begin(false)?;
     let (open, start, title) = (Some(open), Instant::now(), String::new());
     let mut app = App { open, scene: None, title, start, frames: 0, trace, showed: None, recorder };
@@ -50,12 +50,12 @@ struct App<F> {
     recorder: Option<Recorder>,
 }
 
-impl<F: FnOnce(&Rc<dyn Display>) -> SceneResult> WindowApp for App<F> {
+impl<F: FnOnce(&Arc<dyn Display>) -> SceneResult> WindowApp for App<F> {
     type Error = SceneError;
 
     fn init(&mut self, window: &GlWindow) -> Result<(), SceneError> {
         if let Some(open) = self.open.take() {
-            let display = Rc::clone(window.display()) as Rc<dyn Display>;
+            let display = Arc::clone(window.display()) as Arc<dyn Display>;
             let scene = self.scene.insert(open(&display)?);
             introduce(scene.as_mut())?;
             if let refused @ Vsync::Refused { .. } = window.vsync() {

@@ -3,7 +3,7 @@
 /// Methods of a scene that has a link, and perhaps options of draws, in fields of these names.
 macro_rules! own_link {
     () => {
-        fn link(&mut self) -> &mut pixelferry::Link {
+        fn link(&mut self) -> &mut pixelferry::LinkCore {
             self.link.link_mut()
         }
 

@@ -17,7 +17,6 @@ use pixelferry_demo::{Scene, SceneError};
 use pixelferry_tests::faults::{BackendDouble, FaultStep, Faults};
 use pixelferry_tests::{Need, by_level, few, need};
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -25,7 +24,7 @@ type Make = dyn Fn(LinkBuilder) -> Result<Box<dyn Scene>, SceneError>;
 
 /// A link into plain memory, for a scene to complete.
 fn into_memory() -> LinkBuilder {
-    let display: Rc<dyn Display> = MemoryDisplay::new();
+    let display: Arc<dyn Display> = MemoryDisplay::new();
     LinkBuilder::new(SurfaceDesc::buffer(0)).shown_by(&display)
 }
 
@@ -246,7 +245,7 @@ fn pictures_of_opengl_go_straight() {
     let picture = small_picture();
     let pixels = Pixels::default();
     let Some(screen) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
-    let gl = Rc::clone(screen.gl().expect("an OpenGL display was asked for"));
+    let gl = Arc::clone(screen.gl().expect("an OpenGL display was asked for"));
     let target = gl.create_offscreen_target(SIZE.0, SIZE.1).unwrap();
     target.bind().unwrap();
     let viewport = Viewport::full(SIZE.0, SIZE.1);

@@ -8,7 +8,7 @@ use pixelferry::{
 use pixelferry_play::{PlayError, Player, PlayerOptions, Wishes, play_headless};
 use pixelferry_testing::{Need, wait_until};
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The channel's middle, and its columns as blue.
@@ -27,7 +27,7 @@ fn text(file: &str) -> &'static str {
 }
 
 struct Publisher {
-    stream: Rc<StreamDisplay>,
+    stream: Arc<StreamDisplay>,
     link: Link,
 }
 

@@ -10,11 +10,11 @@ use pixelferry::api::gl::{GlDisplay, OwnedObject};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::mem::offset_of;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Programs, buffers and textures of one context.
 pub struct GlPainter {
-    display: Rc<GlDisplay>,
+    display: Arc<GlDisplay>,
     program: OwnedObject<glow::Program>,
     screen: Option<glow::UniformLocation>,
     array: OwnedObject<glow::VertexArray>,
@@ -29,7 +29,7 @@ impl GlPainter {
     ///
     /// # Errors
     /// Fails if the context is not current or the driver cannot make an object.
-    pub fn new(display: &Rc<GlDisplay>) -> Result<Self, PaintError> {
+    pub fn new(display: &Arc<GlDisplay>) -> Result<Self, PaintError> {
         let program = display.link_program(&[(glow::VERTEX_SHADER, VERTEX), (glow::FRAGMENT_SHADER, FRAGMENT)])?;
         let gl = display.gl();
         // SAFETY: the context is current, as the call above checked; all objects belong to it and live as long as
@@ -49,7 +49,7 @@ impl GlPainter {
             gl.bind_vertex_array(None);
             gl.bind_buffer(glow::ARRAY_BUFFER, None);
             let screen = gl.get_uniform_location(program.get(), "screen");
-            let (display, textures) = (Rc::clone(display), HashMap::new());
+            let (display, textures) = (Arc::clone(display), HashMap::new());
             Ok(Self { display, program, screen, array, vertices, _indices: indices, textures })
         }
     }
@@ -59,7 +59,7 @@ impl GlPainter {
     /// # Errors
     /// Fails if the context is not current or OpenGL reports an error.
     pub fn paint(&mut self, painted: &PanelMesh, size: (u32, u32)) -> Result<(), PaintError> {
-        let display = Rc::clone(&self.display);
+        let display = Arc::clone(&self.display);
         display.checked("controls", || self.blend(painted, size))?
     }
 

@@ -6,7 +6,6 @@ use pixelferry::api::gl::{EngineTexture, GlDisplay, OffscreenTarget};
 use pixelferry::{ComputeBackend, Display, Error, Extent, ImageDesc, Intake, PixelFormat, RowOrder, Support};
 use pixelferry_media::wire::{Codec, Header, MessageKind};
 use pixelferry_media::{GpuJpeg, GpuJpegError};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,7 +17,7 @@ pub struct Screen {
     // Declared before the target, because it reads the target's texture.
     way: JpegSource,
     target: OffscreenTarget,
-    display: Rc<GlDisplay>,
+    display: Arc<GlDisplay>,
     header: Header,
     /// Description of the JPEG encoder.
     encoder: String,
@@ -40,7 +39,7 @@ struct OnGpu {
 }
 
 impl OnGpu {
-    fn open(display: &Rc<GlDisplay>, target: &OffscreenTarget, size: Extent) -> Result<Self, GpuJpegError> {
+    fn open(display: &Arc<GlDisplay>, target: &OffscreenTarget, size: Extent) -> Result<Self, GpuJpegError> {
         GpuJpeg::available()?;
         let backend = CudaBackend::open_best_for(display.device())?;
         if let Support::No(reason) = backend.device().same_device(display.device()) {
@@ -52,7 +51,7 @@ impl OnGpu {
         // Only the display's context uses it.
         let surface = unsafe { display.engine_image(texture, target.format()) }?;
         let jpeg = GpuJpeg::open(Arc::clone(&backend), size, QUALITY)?;
-        let intake = Intake::open(backend, Rc::clone(display) as Rc<dyn Display>, surface)?;
+        let intake = Intake::open(backend, Arc::clone(display) as Arc<dyn Display>, surface)?;
         Ok(Self { intake, jpeg })
     }
 
@@ -64,14 +63,14 @@ impl OnGpu {
 
 impl Screen {
     /// Makes a screen of this size. Only the host encodes JPEGs unless `may_use_gpu`.
-    pub fn new(display: &Rc<GlDisplay>, size: Extent, may_use_gpu: bool) -> Result<Self, ViewError> {
+    pub fn new(display: &Arc<GlDisplay>, size: Extent, may_use_gpu: bool) -> Result<Self, ViewError> {
         let image = ImageDesc::new(size.width, size.height, PixelFormat::Rgba8);
         let mut header = Header::new(MessageKind::Picture, image, size.full());
         header.epoch = micros();
         Ok(Self {
             way: if may_use_gpu { JpegSource::Untried } else { JpegSource::Host },
             target: display.create_offscreen_target(size.width, size.height)?,
-            display: Rc::clone(display),
+            display: Arc::clone(display),
             header,
             encoder: if may_use_gpu { "none yet".into() } else { "the host, as requested".into() },
         })

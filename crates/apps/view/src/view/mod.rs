@@ -13,11 +13,11 @@ use crate::shown_array::{ShownArray, has_scale};
 use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry::api::gl::{Camera, GlDisplay, Viewport};
 use pixelferry::driver::describe::words::counted;
-use pixelferry::{DrawOptions, Extent, Filter, Link, save_picture};
+use pixelferry::{DrawOptions, Extent, Filter, LinkCore, save_picture};
 use pixelferry_look::{End, Look, Range, Request};
 use std::mem;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Colour around the picture.
 const AROUND: [f32; 4] = [0.1, 0.1, 0.1, 1.0];
@@ -42,7 +42,7 @@ pub struct ArrayView {
     // Declared before the display, whose context owns them. A difference follows the arrays.
     all: Vec<ShownArray>,
     overlay: Overlay,
-    display: Rc<GlDisplay>,
+    display: Arc<GlDisplay>,
     /// Number of arrays without the difference.
     count: usize,
     /// Index of the shown array, and indices of those shown last and before.
@@ -79,17 +79,17 @@ impl ArrayView {
     /// # Errors
     /// [`ViewError::Refused`] if an array and the look do not match, [`ViewError::Driver`] if no path to the
     /// display works, also for pictures that are too large for it.
-    pub fn open(display: &Rc<GlDisplay>, arrays: Vec<Array>, request: Request) -> Result<Self, ViewError> {
+    pub fn open(display: &Arc<GlDisplay>, arrays: Vec<Array>, request: Request) -> Result<Self, ViewError> {
         Self::of(display, ShownArray::all(arrays, &request)?)
     }
 
     /// Opens a view of arrays that were checked.
-    pub(crate) fn of(display: &Rc<GlDisplay>, all: Vec<ShownArray>) -> Result<Self, ViewError> {
+    pub(crate) fn of(display: &Arc<GlDisplay>, all: Vec<ShownArray>) -> Result<Self, ViewError> {
         let mut view = Self {
             count: all.len(),
             all,
             overlay: Overlay::new(display)?,
-            display: Rc::clone(display),
+            display: Arc::clone(display),
             at: 0,
             last: 0,
             before: None,
@@ -299,7 +299,7 @@ impl ArrayView {
     }
 
     /// Returns the link that shows the current picture.
-    pub fn link(&mut self) -> Option<&mut Link> {
+    pub fn link(&mut self) -> Option<&mut LinkCore> {
         self.all[self.at].feed.as_mut().map(ArrayFeed::link_mut)
     }
 

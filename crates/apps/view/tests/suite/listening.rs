@@ -7,7 +7,7 @@ use pixelferry_testing::{Patience, by_level};
 use pixelferry_view::{ArrayView, Listener};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ struct ListeningView {
     view: ArrayView,
     listener: Listener,
     target: OffscreenTarget,
-    _display: Rc<GlDisplay>,
+    _display: Arc<GlDisplay>,
 }
 
 /// A view of the array `kept`, whose levels are 0 to 11.

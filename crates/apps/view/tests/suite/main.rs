@@ -17,11 +17,11 @@ use pixelferry::api::gl::{GlDisplay, HeadlessOptions, OffscreenTarget};
 use pixelferry_look::{Number, Request};
 use pixelferry_testing::{Need, need};
 use pixelferry_view::{Array, ArrayView, ViewError};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const WINDOW: Extent = Extent::new(400, 300);
 
-fn gl() -> Option<(Rc<GlDisplay>, OffscreenTarget)> {
+fn gl() -> Option<(Arc<GlDisplay>, OffscreenTarget)> {
     let display = need(Need::Egl, GlDisplay::headless(HeadlessOptions::default()))?;
     let target = display.create_offscreen_target(WINDOW.width, WINDOW.height).unwrap();
     Some((display, target))
@@ -31,7 +31,7 @@ fn array(shape: &[i64], name: &str, bytes: &[u8]) -> Array {
     Array::new("a", bytes, shape.to_vec(), Number::of_name(name).unwrap()).unwrap()
 }
 
-fn open(display: &Rc<GlDisplay>, array: Array) -> ArrayView {
+fn open(display: &Arc<GlDisplay>, array: Array) -> ArrayView {
     ArrayView::open(display, vec![array], Request::default()).unwrap()
 }
 

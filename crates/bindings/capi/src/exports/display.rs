@@ -71,7 +71,7 @@ mod engine {
     use crate::boundary::optional_structure;
     use crate::failure::Failure;
     use pixelferry::HeadlessDisplay;
-    use pixelferry::api::gl::{EngineOptions, GlDisplay};
+    use pixelferry::api::gl::{CurrentCheck, EngineOptions, GlDisplay};
     use std::ffi::CStr;
 
     /// # Safety
@@ -82,7 +82,7 @@ mod engine {
         let user = given.is_current_user;
         let is_current = given.is_current.map(|function| {
             // SAFETY: the header asks for a function that may be called with `user` for as long as the display lives.
-            Box::new(move || unsafe { function(user) } != 0) as Box<dyn Fn() -> bool>
+            CurrentCheck::OneThread(Box::new(move || unsafe { function(user) } != 0))
         });
         let version_limit = (given.version_major != 0).then_some((given.version_major, given.version_minor));
         let mut options = EngineOptions::default().with_version_limit(version_limit);

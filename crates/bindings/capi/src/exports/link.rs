@@ -9,7 +9,7 @@ use crate::failure::{Failure, Result};
 use crate::frame_callback::{FrameCallback, refused_or};
 use crate::handles::{Handle as _, free, is_parents, remove};
 use crate::link_slot::{FrameWriter, LinkSlot};
-use pixelferry::{Error, Link, LinkOptions, Region, WriteFrame, save_picture_with};
+use pixelferry::{Error, Link, LinkCore, LinkOptions, Region, WriteFrame, save_picture_with};
 use std::ffi::{c_char, c_void};
 use std::ptr;
 
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn pf_link_frame(link: *mut pf_link, compute: pf_frame_fun
 unsafe fn begin(
     link: *mut pf_link,
     frame: *mut *mut pf_frame,
-    acquire: impl FnOnce(&'static mut Link) -> Result<WriteFrame<'static>, Error>,
+    acquire: impl FnOnce(&'static mut LinkCore) -> Result<WriteFrame<'static>, Error>,
 ) -> Result<()> {
     let begin = || {
         let link = pf_link::get(link)?;
@@ -101,7 +101,7 @@ unsafe fn begin(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_link_acquire(link: *mut pf_link, frame: *mut *mut pf_frame) -> pf_status {
     // SAFETY: the header's promise for pointers.
-    call("pf_link_acquire", || unsafe { begin(link, frame, Link::acquire) })
+    call("pf_link_acquire", || unsafe { begin(link, frame, LinkCore::acquire) })
 }
 
 #[unsafe(no_mangle)]
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn pf_link_resize(link: *mut pf_link, surface: *const pf_s
 
 #[unsafe(no_mangle)]
 pub extern "C" fn pf_link_flush(link: *mut pf_link) -> pf_status {
-    call("pf_link_flush", || Ok(pf_link::get(link)?.with(Link::flush)??))
+    call("pf_link_flush", || Ok(pf_link::get(link)?.with(LinkCore::flush)??))
 }
 
 #[unsafe(no_mangle)]
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn pf_link_read_back(
         let link = pf_link::get(link)?;
         // The shown frame may have another size than the next one.
         let len = link.look(|link| link.shown().and_then(|shown| shown.desc().byte_len()))??;
-        place.fill(len, || Ok(link.with(Link::read_back)??))
+        place.fill(len, || Ok(link.with(LinkCore::read_back)??))
     })
 }
 
@@ -246,7 +246,9 @@ pub unsafe extern "C" fn pf_link_path(link: *mut pf_link, path: *mut *mut c_char
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_link_explain(link: *mut pf_link, explanation: *mut *mut c_char) -> pf_status {
     // SAFETY: the header's promise for pointers.
-    call("pf_link_explain", || unsafe { say(explanation, "explanation", || pf_link::get(link)?.look(Link::explain)) })
+    call("pf_link_explain", || unsafe {
+        say(explanation, "explanation", || pf_link::get(link)?.look(LinkCore::explain))
+    })
 }
 
 #[unsafe(no_mangle)]

@@ -13,13 +13,13 @@ use crate::objects::{IntakeSlot, OutletSlot};
 use interop_core::SurfacePart;
 use pixelferry::{Display, EnginePath, Intake, Outlet, OutletFrame, Policy, Region, Surface};
 use std::ffi::{c_char, c_void};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Opens the object as a surface of the display.
 ///
 /// # Safety
 /// The header's promises for `pf_object`.
-unsafe fn surface(display: &Rc<dyn Display>, object: &pf_object) -> Result<Surface> {
+unsafe fn surface(display: &Arc<dyn Display>, object: &pf_object) -> Result<Surface> {
     // SAFETY: the caller's promise.
     unsafe {
         match object.kind {

@@ -14,7 +14,7 @@ use crate::frame_handle::FrameHandle;
 use crate::handles::{Handle as _, StartedSlot, free, remove};
 use crate::link_slot::FrameWriter;
 use pixelferry::{
-    Error, Extent, HeadlessDisplay, Link, LinkOptions, MemoryDisplay, PixelFormat, SharedLink, Surface, SurfaceDesc,
+    Error, Extent, HeadlessDisplay, LinkCore, LinkOptions, MemoryDisplay, PixelFormat, SharedLink, Surface, SurfaceDesc,
 };
 use std::ffi::{c_char, c_void};
 use std::ptr;
@@ -126,7 +126,7 @@ fn waits_for_others(checked: Result<(), Error>) -> Result<()> {
 /// Runs `f` with the link on its thread.
 fn with<R: Send + 'static>(
     link: *mut pf_shared_link,
-    f: impl FnOnce(&mut Link) -> Result<R, Error> + Send + 'static,
+    f: impl FnOnce(&mut LinkCore) -> Result<R, Error> + Send + 'static,
 ) -> Result<R> {
     let link = pf_shared_link::get(link)?;
     waits_for_others(link.check_wait())?;
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn pf_shared_link_read_back(
         // SAFETY: the header's promise for pointers.
         let place = unsafe { OutBuffer::new(data, bytes, needed) }?;
         let len = with(link, |link| link.shown().and_then(|shown| shown.desc().byte_len()))?;
-        place.fill(len, || with(link, Link::read_back))
+        place.fill(len, || with(link, LinkCore::read_back))
     })
 }
 

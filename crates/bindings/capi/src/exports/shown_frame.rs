@@ -76,15 +76,15 @@ pub mod gl {
     use crate::convert::format;
     use crate::failure::{Failure, Result};
     use pixelferry::api::gl::{EngineTexture, GlDisplay, Viewport};
-    use pixelferry::{Display, DrawOptions, Error, Extent, Link, ShowOutcome, ShownFrame, Surface, WriteFrame};
-    use std::rc::Rc;
+    use pixelferry::{Display, DrawOptions, Error, Extent, LinkCore, ShowOutcome, ShownFrame, Surface, WriteFrame};
+    use std::sync::Arc;
 
     /// True for an OpenGL display.
-    pub fn is_there(display: &Rc<dyn Display>) -> bool {
+    pub fn is_there(display: &Arc<dyn Display>) -> bool {
         of(display).is_ok()
     }
 
-    fn of(display: &Rc<dyn Display>) -> Result<&GlDisplay> {
+    fn of(display: &Arc<dyn Display>) -> Result<&GlDisplay> {
         display.downcast_ref::<GlDisplay>().ok_or_else(|| {
             let device = display.device();
             Failure::argument(format!("{device} is not an OpenGL display; read the frame with pf_link_read_back"))
@@ -92,7 +92,7 @@ pub mod gl {
     }
 
     /// A shown image.
-    pub fn texture(display: &Rc<dyn Display>, surface: &Surface) -> Result<pf_gl_texture> {
+    pub fn texture(display: &Arc<dyn Display>, surface: &Surface) -> Result<pf_gl_texture> {
         let texture = of(display)?.surface_texture(surface)?;
         Ok(pf_gl_texture {
             name: texture.id(),
@@ -104,7 +104,7 @@ pub mod gl {
     }
 
     /// A shown buffer.
-    pub fn buffer(display: &Rc<dyn Display>, surface: &Surface) -> Result<pf_gl_buffer> {
+    pub fn buffer(display: &Arc<dyn Display>, surface: &Surface) -> Result<pf_gl_buffer> {
         let buffer = of(display)?.surface_buffer(surface)?;
         Ok(pf_gl_buffer {
             offset: buffer.offset as u64,
@@ -116,7 +116,7 @@ pub mod gl {
 
     pub fn draw(
         shown: &ShownFrame<'_>,
-        link: &Link,
+        link: &LinkCore,
         (x, y): (i32, i32),
         (width, height): (u32, u32),
         options: DrawOptions,
@@ -127,13 +127,13 @@ pub mod gl {
 
     /// A frame and its draw as one call.
     pub fn show(
-        link: &mut Link,
+        link: &mut LinkCore,
         (x, y): (i32, i32),
         (width, height): (u32, u32),
         options: DrawOptions,
         compute: impl FnMut(&mut WriteFrame<'_>) -> Result<(), Error>,
     ) -> Result<Result<ShowOutcome, Error>> {
-        let display = Rc::clone(link.display());
+        let display = Arc::clone(link.display());
         let mut target = of(&display)?.bound_target(Viewport { x, y, width, height });
         Ok(link.show(&mut target, options, compute))
     }
@@ -142,7 +142,7 @@ pub mod gl {
     /// The promises of [`GlDisplay::draw_to_texture`].
     pub unsafe fn draw_to_texture(
         shown: &ShownFrame<'_>,
-        link: &Link,
+        link: &LinkCore,
         (id, level): (u32, u32),
         (width, height): (u32, u32),
         options: DrawOptions,
@@ -161,7 +161,7 @@ pub mod gl {
 
     /// # Safety
     /// The promises of [`GlDisplay::engine_image`].
-    pub unsafe fn texture_object(display: &Rc<dyn Display>, object: &pf_object) -> Result<Surface> {
+    pub unsafe fn texture_object(display: &Arc<dyn Display>, object: &pf_object) -> Result<Surface> {
         let texture = EngineTexture::new(name(object)?, Extent::new(object.width, object.height));
         // SAFETY: the caller's promise.
         Ok(unsafe { of(display)?.engine_image(texture, format("pf_object", object.format)?) }?)
@@ -169,7 +169,7 @@ pub mod gl {
 
     /// # Safety
     /// The promises of [`GlDisplay::engine_buffer`].
-    pub unsafe fn buffer_object(display: &Rc<dyn Display>, object: &pf_object) -> Result<Surface> {
+    pub unsafe fn buffer_object(display: &Arc<dyn Display>, object: &pf_object) -> Result<Surface> {
         // SAFETY: the caller's promise.
         Ok(unsafe { of(display)?.engine_buffer(name(object)?, object.bytes) }?)
     }
@@ -180,22 +180,22 @@ pub mod gl {
     use crate::abi::{pf_gl_buffer, pf_gl_texture, pf_object};
     use crate::failure::{Failure, Result, absent};
     use pixelferry::{Display, DrawOptions, Error, Link, ShowOutcome, ShownFrame, Surface, WriteFrame};
-    use std::rc::Rc;
+    use std::sync::Arc;
 
-    pub fn is_there(_: &Rc<dyn Display>) -> bool {
+    pub fn is_there(_: &Arc<dyn Display>) -> bool {
         false
     }
 
     absent! {
         Failure::not_built_in("gl");
-        [] texture(&Rc<dyn Display>, &Surface) -> pf_gl_texture;
-        [] buffer(&Rc<dyn Display>, &Surface) -> pf_gl_buffer;
-        [] draw(&ShownFrame<'_>, &Link, (i32, i32), (u32, u32), DrawOptions) -> ();
+        [] texture(&Arc<dyn Display>, &Surface) -> pf_gl_texture;
+        [] buffer(&Arc<dyn Display>, &Surface) -> pf_gl_buffer;
+        [] draw(&ShownFrame<'_>, &LinkCore, (i32, i32), (u32, u32), DrawOptions) -> ();
         [] show(
-            &mut Link, (i32, i32), (u32, u32), DrawOptions, impl FnMut(&mut WriteFrame<'_>) -> Result<(), Error>
+            &mut LinkCore, (i32, i32), (u32, u32), DrawOptions, impl FnMut(&mut WriteFrame<'_>) -> Result<(), Error>
         ) -> Result<ShowOutcome, Error>;
-        [unsafe] draw_to_texture(&ShownFrame<'_>, &Link, (u32, u32), (u32, u32), DrawOptions) -> ();
-        [unsafe] texture_object(&Rc<dyn Display>, &pf_object) -> Surface;
-        [unsafe] buffer_object(&Rc<dyn Display>, &pf_object) -> Surface;
+        [unsafe] draw_to_texture(&ShownFrame<'_>, &LinkCore, (u32, u32), (u32, u32), DrawOptions) -> ();
+        [unsafe] texture_object(&Arc<dyn Display>, &pf_object) -> Surface;
+        [unsafe] buffer_object(&Arc<dyn Display>, &pf_object) -> Surface;
     }
 }

@@ -7,6 +7,7 @@ use crate::exports::results::{give, say, to_json};
 use crate::handles::{Handle as _, SharedMemory, free};
 use crate::subscriber_slot::SubscriberSlot;
 use std::ffi::{c_char, c_void};
+use std::sync::Arc;
 use std::time::Duration;
 
 #[unsafe(no_mangle)]
@@ -152,7 +153,6 @@ mod publish {
     pub use pixelferry::stream::streams;
     use pixelferry::stream::{StreamDisplay, StreamOptions};
     use pixelferry::{ComputeBackend, Display, HeadlessDisplay, ShownFrame};
-    use std::rc::Rc;
 
     pub fn open(name: &str, backend: &dyn ComputeBackend, given: &pf_stream_options) -> Result<HeadlessDisplay> {
         let options = StreamOptions::default();
@@ -160,14 +160,14 @@ mod publish {
         Ok(pixelferry::stream::publish(name, backend, options)?.into())
     }
 
-    fn of(display: &Rc<dyn Display>) -> Result<&StreamDisplay> {
+    fn of(display: &Arc<dyn Display>) -> Result<&StreamDisplay> {
         display.downcast_ref::<StreamDisplay>().ok_or_else(|| {
             let device = display.device();
             Failure::argument(format!("{device} is not a stream; open one with pf_stream_open and link to it"))
         })
     }
 
-    pub fn publish(display: &Rc<dyn Display>, shown: &ShownFrame<'_>) -> Result<pf_published> {
+    pub fn publish(display: &Arc<dyn Display>, shown: &ShownFrame<'_>) -> Result<pf_published> {
         let done = of(display)?.publish(shown)?;
         Ok(pf_published {
             size: size_of::<pf_published>(),
@@ -178,7 +178,7 @@ mod publish {
     }
 
     /// Returns the number of subscribers, and whether one waits for the newest frame to be published again.
-    pub fn subscribers(display: &Rc<dyn Display>) -> Result<(u32, bool)> {
+    pub fn subscribers(display: &Arc<dyn Display>) -> Result<(u32, bool)> {
         let stream = of(display)?;
         Ok((u32::try_from(stream.subscribers()).unwrap_or(u32::MAX), stream.is_awaited()))
     }
@@ -189,13 +189,12 @@ mod publish {
     use super::*;
     use crate::failure::{Failure, Result, absent};
     use pixelferry::{ComputeBackend, Display, HeadlessDisplay, ShownFrame};
-    use std::rc::Rc;
 
     absent! {
         Failure::no_streams();
         [] streams() -> Vec<()>;
         [] open(&str, &dyn ComputeBackend, &pf_stream_options) -> HeadlessDisplay;
-        [] publish(&Rc<dyn Display>, &ShownFrame<'_>) -> pf_published;
-        [] subscribers(&Rc<dyn Display>) -> (u32, bool);
+        [] publish(&Arc<dyn Display>, &ShownFrame<'_>) -> pf_published;
+        [] subscribers(&Arc<dyn Display>) -> (u32, bool);
     }
 }

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::frame_callback::{FrameCallback, refused_or};
 use crate::handles::{Handle as _, free};
 use crate::link_slot::FrameWriter;
-use pixelferry::{Error, Link, Region, ShowOutcome, WriteFrame};
+use pixelferry::{Error, LinkCore, Region, ShowOutcome, WriteFrame};
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
 use std::ptr;
@@ -26,7 +26,7 @@ unsafe fn show(
     (compute, user): (pf_frame_function, *mut c_void),
     (showed, way): (*mut u32, *mut *mut c_char),
     by: impl FnOnce(
-        &mut Link,
+        &mut LinkCore,
         &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<(), Error>,
     ) -> Result<Result<ShowOutcome, Error>>,
 ) -> Result<()> {

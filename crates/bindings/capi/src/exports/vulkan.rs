@@ -6,6 +6,7 @@ use crate::call::call;
 use crate::exports::results::{give, say};
 use crate::handles::Handle as _;
 use std::ffi::c_char;
+use std::sync::Arc;
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_vulkan_needs(
@@ -62,10 +63,9 @@ pub mod engine {
         CLock, EngineBuffer, EngineImage, QueueLock, RawVulkan, TimelinePoint, VulkanDisplay, VulkanEngine,
         VulkanObject, device_extensions_raw,
     };
-    use pixelferry::{Display, Extent, HeadlessDisplay, Link, Region, Surface, SurfaceDesc};
+    use pixelferry::{Display, Extent, HeadlessDisplay, LinkCore, Region, Surface, SurfaceDesc};
     use std::ffi::{CStr, c_void};
     use std::ptr;
-    use std::rc::Rc;
 
     fn raw(given: &pf_vulkan_device) -> RawVulkan {
         RawVulkan {
@@ -126,11 +126,11 @@ pub mod engine {
     }
 
     /// True for a Vulkan display.
-    pub fn is_there(display: &Rc<dyn Display>) -> bool {
+    pub fn is_there(display: &Arc<dyn Display>) -> bool {
         of(display).is_ok()
     }
 
-    fn of(display: &Rc<dyn Display>) -> Result<&VulkanDisplay> {
+    fn of(display: &Arc<dyn Display>) -> Result<&VulkanDisplay> {
         display.downcast_ref::<VulkanDisplay>().ok_or_else(|| {
             let device = display.device();
             Failure::argument(format!("{device} is not a Vulkan display; read the frame with pf_link_read_back"))
@@ -138,7 +138,7 @@ pub mod engine {
     }
 
     /// A shown frame.
-    pub fn frame(display: &Rc<dyn Display>, surface: &Surface) -> Result<pf_vulkan_frame> {
+    pub fn frame(display: &Arc<dyn Display>, surface: &Surface) -> Result<pf_vulkan_frame> {
         let found = of(display)?.surface_frame(surface)?;
         let none = pf_vulkan_frame {
             ready_semaphore: found.ready.map_or(0, |point| point.semaphore.as_raw()),
@@ -179,7 +179,7 @@ pub mod engine {
 
     /// # Safety
     /// The promises of [`VulkanDisplay::read_until`].
-    pub unsafe fn read_until(link: &Link, semaphore: u64, value: u64) -> Result<()> {
+    pub unsafe fn read_until(link: &LinkCore, semaphore: u64, value: u64) -> Result<()> {
         let display = of(link.display())?;
         if semaphore == 0 {
             return Err(Failure::argument("the semaphore is VK_NULL_HANDLE"));
@@ -200,21 +200,25 @@ pub mod engine {
 
     /// # Safety
     /// The promises of [`VulkanDisplay::engine_image`].
-    pub unsafe fn image_object(display: &Rc<dyn Display>, object: &pf_object) -> Result<Surface> {
+    pub unsafe fn image_object(display: &Arc<dyn Display>, object: &pf_object) -> Result<Surface> {
         // SAFETY: the caller's promise.
         Ok(unsafe { of(display)?.engine_image(&engine_image(object)) }?)
     }
 
     /// # Safety
     /// The promises of [`VulkanDisplay::image_target`].
-    pub unsafe fn target(display: &Rc<dyn Display>, object: &pf_object, region: Region) -> Result<Box<dyn ShowTarget>> {
+    pub unsafe fn target(
+        display: &Arc<dyn Display>,
+        object: &pf_object,
+        region: Region,
+    ) -> Result<Box<dyn ShowTarget>> {
         // SAFETY: the caller's promise.
         Ok(Box::new(unsafe { of(display)?.image_target(&engine_image(object), region) }?))
     }
 
     /// # Safety
     /// The promises of [`VulkanDisplay::engine_buffer`].
-    pub unsafe fn buffer_object(display: &Rc<dyn Display>, object: &pf_object) -> Result<Surface> {
+    pub unsafe fn buffer_object(display: &Arc<dyn Display>, object: &pf_object) -> Result<Surface> {
         let usage = vk::BufferUsageFlags::from_raw(object.vk_usage);
         let buffer = EngineBuffer { buffer: vk::Buffer::from_raw(object.handle), bytes: object.bytes, usage };
         // SAFETY: the caller's promise.
@@ -228,20 +232,19 @@ pub mod engine {
     use crate::failure::{Failure, Result, absent};
     use interop_core::ShowTarget;
     use pixelferry::{Display, HeadlessDisplay, Link, Region, Surface};
-    use std::rc::Rc;
 
-    pub fn is_there(_: &Rc<dyn Display>) -> bool {
+    pub fn is_there(_: &Arc<dyn Display>) -> bool {
         false
     }
 
     absent! {
         Failure::not_built_in("vulkan");
-        [unsafe] image_object(&Rc<dyn Display>, &pf_object) -> Surface;
-        [unsafe] target(&Rc<dyn Display>, &pf_object, Region) -> Box<dyn ShowTarget>;
-        [unsafe] buffer_object(&Rc<dyn Display>, &pf_object) -> Surface;
+        [unsafe] image_object(&Arc<dyn Display>, &pf_object) -> Surface;
+        [unsafe] target(&Arc<dyn Display>, &pf_object, Region) -> Box<dyn ShowTarget>;
+        [unsafe] buffer_object(&Arc<dyn Display>, &pf_object) -> Surface;
         [unsafe] needs(&pf_vulkan_device) -> (String, bool);
         [unsafe] display(&pf_vulkan_device) -> HeadlessDisplay;
-        [] frame(&Rc<dyn Display>, &Surface) -> pf_vulkan_frame;
-        [unsafe] read_until(&Link, u64, u64) -> ();
+        [] frame(&Arc<dyn Display>, &Surface) -> pf_vulkan_frame;
+        [unsafe] read_until(&LinkCore, u64, u64) -> ();
     }
 }

@@ -146,7 +146,7 @@ impl ShowTarget for NoTexture {
         Err(Obstacle::NoTexture)
     }
 
-    fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any>), Error> {
+    fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any + Send + Sync>), Error> {
         Err(Error::NothingShown)
     }
 

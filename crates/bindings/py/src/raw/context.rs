@@ -6,11 +6,11 @@ use pixelferry::api::gl::glow::{self, HasContext as _};
 use pixelferry::api::gl::{EngineOptions, EngineTexture, GlDisplay};
 use pixelferry::{DrawOptions, Error, Extent, Surface, SurfaceDesc};
 use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A context of the program, on the thread where it is current.
 pub struct UserContext {
-    display: Rc<GlDisplay>,
+    display: Arc<GlDisplay>,
     /// Identifies the context: a new context at the address of a destroyed one does not have this shader.
     mark: glow::Shader,
     lost: Cell<bool>,
@@ -32,7 +32,7 @@ impl UserContext {
     }
 
     /// Returns what works in it.
-    pub fn display(&self) -> &Rc<GlDisplay> {
+    pub fn display(&self) -> &Arc<GlDisplay> {
         &self.display
     }
 

@@ -81,6 +81,12 @@ enum ManagedTensor {
 /// A tensor taken from its capsule. Dropping it calls the producer's deleter on the dropping thread.
 pub struct TakenTensor(ManagedTensor);
 
+// SAFETY: the description is only read. What keeps a tensor belongs to an object of Python, which is used and dropped with
+// the interpreter attached, as producers' deleters require.
+unsafe impl Send for TakenTensor {}
+// SAFETY: as above.
+unsafe impl Sync for TakenTensor {}
+
 /// Names of capsules, and of capsules whose tensor was taken.
 pub(super) const PLAIN: (&CStr, &CStr) = (c"dltensor", c"used_dltensor");
 pub(super) const VERSIONED: (&CStr, &CStr) = (c"dltensor_versioned", c"used_dltensor_versioned");

@@ -7,8 +7,8 @@ use pixelferry::driver::HostBlock;
 use pixelferry::{ComputeMemory, Error, PixelFormat, Result};
 use pixelferry_look::{Layout, MemoryLocation, Number, Plane, Raw, Span};
 use std::ptr::{self, NonNull};
-use std::rc::Rc;
 use std::slice;
+use std::sync::Arc;
 
 /// A description of memory.
 pub trait MemoryDesc: Copy {
@@ -91,7 +91,7 @@ impl<D: MemoryDesc> Readable<D> {
     /// The bytes as an argument of CPU kernels, which only read them.
     pub fn block(&self) -> Result<HostBlock> {
         // SAFETY: as for `bytes`; nothing writes to arguments, and the block is dropped before the array.
-        Ok(unsafe { HostBlock::from_raw(self.on_host()?, self.0.span().len, Rc::new(())) })
+        Ok(unsafe { HostBlock::from_raw(self.on_host()?, self.0.span().len, Arc::new(())) })
     }
 
     /// The bytes as an argument of kernels on their device.

@@ -10,7 +10,6 @@ use pixelferry::driver::describe::process::ForkGuard;
 use pixelferry::{ComputeBackend as _, ComputeMemory};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::{self, NonNull};
-use std::rc::Rc;
 use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -74,13 +73,13 @@ impl HostBytes {
 
     /// Lends the bytes to a backend, which must drop the block before `work` returns.
     pub fn lend(&mut self, work: impl FnOnce(&HostBlock) -> Result<(), Failure>) -> Result<(), Failure> {
-        let user = Rc::new(());
+        let user = Arc::new(());
         // SAFETY: the bytes live as long as `self`, which is mutably borrowed, so there are no other users. The block
         // is dropped here.
         let block = unsafe { HostBlock::from_raw(self.address, self.len, user.clone()) };
         let done = work(&block);
         drop(block);
-        if Rc::strong_count(&user) > 1 {
+        if Arc::strong_count(&user) > 1 {
             return Err(Failure::Device("a backend kept memory that was only lent to it".into()));
         }
         done
@@ -121,7 +120,7 @@ impl CudaBytes {
         len: usize,
         fill: impl FnOnce(&mut dyn ComputeMemory) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
-        let mut memory = backend.allocate_send(len)?;
+        let mut memory = backend.allocate(len)?;
         fill(memory.as_mut())?;
         Self::of(backend, memory)
     }

@@ -9,7 +9,7 @@ use pixelferry::driver::{MemoryHandle, OsHandle, SemaphoreHandle};
 use pixelferry::{Display, Extent, Surface, SyncKind};
 use std::ffi::{CString, c_void};
 use std::ptr;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Memory behind a descriptor.
 pub fn memory(handle: OsHandle, bytes: u64, dedicated: bool) -> MemoryHandle {
@@ -70,7 +70,7 @@ impl Device {
     }
 
     /// Opens a display on the device. It stays on this thread.
-    pub fn display(&self) -> Result<Rc<dyn Display>, Failure> {
+    pub fn display(&self) -> Result<Arc<dyn Display>, Failure> {
         // SAFETY: the function comes from the loader.
         let engine = unsafe { VulkanEngine::from_raw(&self.raw()?, ()) };
         let engine = engine.ok_or_else(|| Failure::Device("the Vulkan loader lacks vkGetInstanceProcAddr".into()))?;
@@ -94,7 +94,7 @@ pub struct Image {
 
 impl Image {
     /// Opens the image as a surface of a display from [`Device::display`].
-    pub fn opened(&self, display: &Rc<dyn Display>) -> Result<Surface, Failure> {
+    pub fn opened(&self, display: &Arc<dyn Display>) -> Result<Surface, Failure> {
         let vulkan = display.downcast_ref::<VulkanDisplay>();
         let vulkan = vulkan.ok_or_else(|| Failure::Device("the display does not use Vulkan".into()))?;
         let image = EngineImage {

@@ -39,7 +39,7 @@ unsafe impl BackendDriver for Apart {
     pixelferry_tests::forward! {
         & device() -> &DeviceIdentity;
         & allocate(bytes: usize) -> Result<Box<dyn ComputeMemory>>;
-        & prepare_host(block: &HostBlock) -> Result<Option<Box<dyn Any>>>;
+        & prepare_host(block: &HostBlock) -> Result<Option<Box<dyn Any + Send + Sync>>>;
         & allocate_shared(bytes: usize, handle: HandleType, display: &DeviceIdentity)
             -> Result<(Box<dyn ComputeMemory>, SharedHandle)>;
         & launch(kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()>;

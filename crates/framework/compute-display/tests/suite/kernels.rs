@@ -5,7 +5,6 @@ use crate::backends;
 use compute_display::ComputeDisplay;
 use interop_core::{ComputeBackend, Display, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc};
 use pixelferry_testing::{Level, Need, from, given};
-use std::rc::Rc;
 use std::sync::Arc;
 
 const TEXT: &str = include_str!("../../kernels/draw.cu");
@@ -29,7 +28,7 @@ fn a_format_that_is_drawn_wrong_is_no_proved_path() {
     let formats = [F::Bgra8, F::Rgb10A2, F::R32F, F::Rg16F];
     for (format, path) in formats.into_iter().zip(PathId::ALL) {
         let open = |draws: Arc<dyn ComputeBackend>, path: PathId| {
-            let display: Rc<dyn Display> = ComputeDisplay::on(draws)?;
+            let display: Arc<dyn Display> = ComputeDisplay::on(draws)?;
             let options = LinkOptions::new(Policy::default().with_force(path));
             Link::open(Arc::clone(&backend), display, SurfaceDesc::image(37, 9, format), options).map(drop)
         };

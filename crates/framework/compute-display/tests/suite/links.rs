@@ -12,7 +12,6 @@ use interop_core::{
 };
 use opencl_backend::OpenClBackend;
 use pixelferry_testing::{Level, Need, by_level, from, given, level};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Whether frames are shown late, too. rusticl, which takes minutes for either, does that at the longest level.
@@ -23,7 +22,7 @@ fn is_late() -> bool {
 #[test]
 fn its_own_backend_shows_in_its_queue() {
     on_every_display(|display| {
-        let (backend, shown): (_, Rc<dyn Display>) = (display.backend(), Rc::clone(display) as _);
+        let (backend, shown): (_, Arc<dyn Display>) = (display.backend(), Arc::clone(display) as _);
         let in_queue = [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD];
         let paths = by_level(&in_queue[..], &PathId::ALL, &PathId::ALL);
         ran(&conform(backend, &shown, Manner::default(), paths), &in_queue);
@@ -44,10 +43,10 @@ fn threads_show_by_the_hosts_memory() {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let shared = [PathId::HOST_VISIBLE_IN_PLACE, PathId::HOST_VISIBLE_UPLOAD];
     let copied = [PathId::PBO_PERSISTENT, PathId::PBO_ORPHAN, PathId::HOST_ROUND_TRIP];
-    let test = |display: &Rc<ComputeDisplay>| {
+    let test = |display: &Arc<ComputeDisplay>| {
         let imports = display.backend().caps();
         let reads_host = imports.can_import(HandleType::HostPointer, MemoryShape::Linear).is_yes();
-        let display: Rc<dyn Display> = Rc::clone(display) as _;
+        let display: Arc<dyn Display> = Arc::clone(display) as _;
         let paths = by_level(&copied[..], &PathId::ALL, &PathId::ALL);
         let rows = conform(&backend, &display, Manner::default(), paths);
         ran(&rows, &copied);

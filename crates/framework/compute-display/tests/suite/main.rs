@@ -19,7 +19,6 @@ use interop_core::conformance::stored;
 use interop_core::{ComputeBackend, ImageDesc, Surface, SurfaceDesc};
 use opencl_backend::{OpenClBackend, devices};
 use pixelferry_testing::{Need, given, need};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Every backend that can draw. CUDA where it is asked for, and not once more in a process for one OpenCL driver.
@@ -35,7 +34,7 @@ fn backends() -> Vec<Arc<dyn ComputeBackend>> {
 }
 
 /// Runs `test` on a display of each.
-fn on_every_display(test: impl Fn(&Rc<ComputeDisplay>)) {
+fn on_every_display(test: impl Fn(&Arc<ComputeDisplay>)) {
     for backend in backends() {
         println!("device: {}", backend.device());
         test(&ComputeDisplay::on(backend).unwrap());
@@ -43,13 +42,13 @@ fn on_every_display(test: impl Fn(&Rc<ComputeDisplay>)) {
 }
 
 /// And on a display of each that reads none of the host's memory.
-fn on_every_display_and_apart(test: impl Fn(&Rc<ComputeDisplay>)) {
+fn on_every_display_and_apart(test: impl Fn(&Arc<ComputeDisplay>)) {
     on_every_display(&test);
     on_every_display_apart(test);
 }
 
 /// On those alone that read none of the host's memory.
-fn on_every_display_apart(test: impl Fn(&Rc<ComputeDisplay>)) {
+fn on_every_display_apart(test: impl Fn(&Arc<ComputeDisplay>)) {
     for backend in backends() {
         test(&ComputeDisplay::on(apart::Apart::over(backend)).unwrap());
     }

@@ -9,7 +9,6 @@ use interop_core::{
     SurfaceDesc, SurfacePart, View,
 };
 use pixelferry_testing::by_level;
-use std::rc::Rc;
 use std::sync::Arc;
 
 fn filled(mut staging: Staging, bytes: &[u8]) -> Staging {
@@ -41,7 +40,7 @@ fn blocks(display: &ComputeDisplay, bytes: &[u8]) -> Vec<(bool, Staging)> {
 fn surfaces_and_blocks_are_as_every_displays() {
     for backend in backends() {
         for backend in [Arc::clone(&backend), Apart::over(backend)] {
-            let open = || Ok(ComputeDisplay::on(Arc::clone(&backend))? as Rc<dyn Display>);
+            let open = || Ok(ComputeDisplay::on(Arc::clone(&backend))? as Arc<dyn Display>);
             let sizes = [(13, 9), (1, 1), (64, 20)];
             let sizes = &sizes[..by_level(1, 3, 3)];
             let ways = Surfaces { open: &open, sizes, any_rows: false }.check().unwrap();

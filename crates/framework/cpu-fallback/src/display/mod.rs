@@ -11,6 +11,7 @@ pub use target::OffscreenTarget;
 
 use crate::host;
 use display_state::DisplayState;
+use interop_core::AnyThreadDisplay;
 use interop_core::describe::error::call;
 use interop_core::devices::maker_object::own;
 use interop_core::display::DisplayDriver;
@@ -20,7 +21,7 @@ use interop_core::{
     PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc, SurfacePart,
 };
 use staging::MemoryStaging;
-use std::rc::Rc;
+use std::sync::Arc;
 use surface::MemorySurface;
 
 /// The display of last resort: surfaces are plain memory, whose content is what a viewer would see.
@@ -43,12 +44,12 @@ use surface::MemorySurface;
 /// # Ok::<(), interop_core::Error>(())
 /// ```
 pub struct MemoryDisplay {
-    shared: Rc<DisplayState>,
+    shared: Arc<DisplayState>,
 }
 
 impl MemoryDisplay {
-    /// Creates a display. It is an `Rc` because links share displays; other displays reject its objects.
-    pub fn new() -> Rc<Self> {
+    /// Creates a display. It is an `Arc` because links share displays; other displays reject its objects.
+    pub fn new() -> Arc<Self> {
         let host_pointer = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes);
         // The limit is the memory, not the side.
         let caps = DisplayCaps::new(i32::MAX as u32, host::memory_bytes(), RowOrder::TopDown)
@@ -62,7 +63,7 @@ impl MemoryDisplay {
             .with_max_in_place_pixels(u64::MAX);
         let driver = format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
         let device = host::identity("plain memory".into(), driver);
-        Rc::new(Self { shared: Rc::new(DisplayState { device, caps }) })
+        Arc::new(Self { shared: Arc::new(DisplayState { device, caps }) })
     }
 
     /// Returns an image as a viewer would see it: 8-bit RGBA with the top row first, ready to be saved.
@@ -123,6 +124,8 @@ impl MemoryDisplay {
         own::<MemorySurface>(surface.driver(), &self.shared)
     }
 }
+
+impl AnyThreadDisplay for MemoryDisplay {}
 
 impl DisplayDriver for MemoryDisplay {
     fn device(&self) -> &DeviceIdentity {

@@ -4,16 +4,16 @@ use super::display_state::DisplayState;
 use crate::raw::Bytes;
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Result, StagingKind};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Host memory that surfaces copy from or show in place. Reads are done when the call that requested them returns.
 pub(crate) struct MemoryStaging {
-    display: Rc<DisplayState>,
+    display: Arc<DisplayState>,
     bytes: Bytes,
 }
 
 impl MemoryStaging {
-    pub(crate) fn new(display: &Rc<DisplayState>, kind: StagingKind, len: usize) -> Result<(Self, Reach)> {
+    pub(crate) fn new(display: &Arc<DisplayState>, kind: StagingKind, len: usize) -> Result<(Self, Reach)> {
         let (bytes, is_fixed) = match kind {
             // Users of an orphaned block must not rely on its address.
             StagingKind::Orphaned => (Bytes::allocate(len)?, false),
@@ -25,7 +25,7 @@ impl MemoryStaging {
             }
         };
         let reach = bytes.block().filter(|_| is_fixed).cloned().map_or(Reach::EachFill, Reach::Address);
-        Ok((Self { display: Rc::clone(display), bytes }, reach))
+        Ok((Self { display: Arc::clone(display), bytes }, reach))
     }
 
     pub(crate) fn bytes(&self) -> &Bytes {

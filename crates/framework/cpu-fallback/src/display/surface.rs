@@ -9,23 +9,23 @@ use interop_core::devices::maker_object::own;
 use interop_core::display::{Content, InPlaceDriver, StoredDriver, SurfaceDriver};
 use interop_core::{BufferView, Error, ImageView, Result, Staging, SurfaceDesc, SurfacePart, View};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// An image or a buffer in plain memory.
 pub(crate) struct MemorySurface {
-    display: Rc<DisplayState>,
+    display: Arc<DisplayState>,
     /// Its own tight rows, or bytes of another owner in place; `None` until an in-place surface shows the first block.
     shown: Option<(Bytes, View)>,
 }
 
 impl MemorySurface {
     /// Creates a surface with zeroed storage of `bytes` bytes, the size of `desc`.
-    pub(crate) fn stored(display: &Rc<DisplayState>, desc: &SurfaceDesc, bytes: usize) -> Result<Self> {
-        Ok(Self { display: Rc::clone(display), shown: Some((Bytes::allocate(bytes)?, tight(desc)?)) })
+    pub(crate) fn stored(display: &Arc<DisplayState>, desc: &SurfaceDesc, bytes: usize) -> Result<Self> {
+        Ok(Self { display: Arc::clone(display), shown: Some((Bytes::allocate(bytes)?, tight(desc)?)) })
     }
 
-    pub(crate) fn in_place(display: &Rc<DisplayState>) -> Self {
-        Self { display: Rc::clone(display), shown: None }
+    pub(crate) fn in_place(display: &Arc<DisplayState>) -> Self {
+        Self { display: Arc::clone(display), shown: None }
     }
 
     /// Returns the visible bytes, and the view of the image or buffer in them.

@@ -7,14 +7,14 @@ use interop_core::{
     AlphaMode, Display, DrawOptions, Encoding, Error, Extent, Filter, Fit, ImageDesc, PixelFormat, Region, Surface,
     SurfaceDesc, TargetEncoding, ToneMap,
 };
-use std::rc::Rc;
+use std::sync::Arc;
 
 fn surface(display: &MemoryDisplay, image: &ImageDesc, pixels: &[u8]) -> Surface {
     stored(display, &SurfaceDesc::Image(*image), pixels).unwrap()
 }
 
 struct Bench {
-    display: Rc<MemoryDisplay>,
+    display: Arc<MemoryDisplay>,
     target: OffscreenTarget,
 }
 

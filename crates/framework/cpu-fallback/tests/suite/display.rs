@@ -6,7 +6,7 @@ use interop_core::{
     Api, Display, Error, Extent, HostBlock, ImageView, MemoryKind, PixelFormat, Result, RowOrder, StagingKind,
     SurfaceDesc, SurfacePart, View,
 };
-use std::rc::Rc;
+use std::sync::Arc;
 
 fn invalid<T>(outcome: Result<T>) {
     match outcome {
@@ -27,7 +27,7 @@ fn it_says_what_it_is() {
 
 #[test]
 fn surfaces_and_blocks_are_as_every_displays() {
-    let open = || Ok(MemoryDisplay::new() as Rc<dyn Display>);
+    let open = || Ok(MemoryDisplay::new() as Arc<dyn Display>);
     let sizes = [(13, 9), (1, 1), (64, 20)];
     let ways = Surfaces { open: &open, sizes: &sizes, any_rows: true }.check().unwrap();
     assert!(ways.in_place > 0 && ways.refused == 0, "{ways:?}");

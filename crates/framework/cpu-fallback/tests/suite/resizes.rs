@@ -2,8 +2,8 @@
 
 use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::{
-    BufferDesc, ComputeBackend, Error, Extent, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat, Policy,
-    SurfaceDesc,
+    BufferDesc, ComputeBackend, Error, Extent, ImageAccess, ImageDesc, Link, LinkCore, LinkOptions, PathId,
+    PixelFormat, Policy, SurfaceDesc,
 };
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn open(path: PathId, desc: SurfaceDesc) -> Link {
 }
 
 /// Bytes of the memory that the next frame is written to.
-fn memory(link: &mut Link) -> usize {
+fn memory(link: &mut LinkCore) -> usize {
     let mut frame = link.acquire().unwrap();
     frame.target().unwrap().into_parts().0.len()
 }

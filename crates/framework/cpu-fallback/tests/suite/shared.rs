@@ -5,7 +5,6 @@ use interop_core::{
     Display, Error, Extent, LinkOptions, PixelFormat, Policy, Region, Result, SharedFrame, SharedLink, StartedFrame,
     Surface, SurfaceDesc, SurfacePart, Trials,
 };
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -231,10 +230,10 @@ fn a_display_whose_type_is_found_out_there_gives_what_it_is_opened_with() {
     let backend = Arc::new(CpuBackend::new().unwrap());
     let open = || {
         let memory = MemoryDisplay::new();
-        Ok((memory.clone() as Rc<dyn Display>, (memory, 3)))
+        Ok((memory.clone() as Arc<dyn Display>, (memory, 3)))
     };
     let give =
-        |(memory, more): &(Rc<MemoryDisplay>, u8), surface: &Surface| Ok(memory.pixels_rgba8(surface)?.data[0] + more);
+        |(memory, more): &(Arc<MemoryDisplay>, u8), surface: &Surface| Ok(memory.pixels_rgba8(surface)?.data[0] + more);
     let link = SharedLink::open_any(backend, open, desc(2), LinkOptions::default(), give).unwrap();
     link.frame(|frame| frame.write(&[4; 4])).unwrap();
     assert_eq!(*link.shown().unwrap().get(), 7);

@@ -6,12 +6,13 @@
 use super::api::{Api, ArrayDescriptor, Driver, GlDriver, LevelsInMemory, MemoryHandle, Opaque, SemaphoreHandle};
 use super::os;
 use cudarc::driver::sys as cu;
+use interop_core::describe::PlainMutex;
 use interop_core::devices::os_handle::{self, ImportedHandle, RawOsHandle};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// The table with which tests open a backend.
 pub static DOUBLE: Api = Api { driver: Driver::double(), gl: Ok(GlDriver::double()) };
@@ -38,7 +39,7 @@ pub struct DriverState {
 
 /// A thread's double, shared with the threads that it starts.
 #[derive(Clone, Default)]
-pub struct ThreadDouble(Arc<Mutex<DriverState>>);
+pub struct ThreadDouble(Arc<PlainMutex<DriverState>>);
 
 thread_local! {
     static STATE: RefCell<ThreadDouble> = RefCell::default();
@@ -51,12 +52,12 @@ pub fn reset(failing: Option<(usize, u32)>) {
     static CONTEXTS: AtomicU64 = AtomicU64::new(1);
     let context = CONTEXTS.fetch_add(1, Ordering::Relaxed);
     let state = DriverState { failing, devices: 1, version: 12_000, context, ..DriverState::default() };
-    STATE.set(ThreadDouble(Arc::new(Mutex::new(state))));
+    STATE.set(ThreadDouble(Arc::new(PlainMutex::new(state))));
 }
 
 pub fn with<R>(f: impl FnOnce(&mut DriverState) -> R) -> R {
     let ThreadDouble(state) = STATE.with_borrow(ThreadDouble::clone);
-    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = state.lock();
     f(&mut state)
 }
 

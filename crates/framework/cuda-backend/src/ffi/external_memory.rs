@@ -21,6 +21,11 @@ pub struct ExternalMemory {
     queue: Arc<Queue>,
 }
 
+// SAFETY: the handle belongs to the context, which each call makes current on its own thread.
+unsafe impl Send for ExternalMemory {}
+// SAFETY: as above; nothing is changed through a shared reference.
+unsafe impl Sync for ExternalMemory {}
+
 impl ExternalMemory {
     /// Opens the whole allocation.
     pub fn import(queue: &Arc<Queue>, memory: CoreMemoryHandle) -> Result<Self, Failure> {
@@ -99,6 +104,11 @@ pub struct ExternalImage {
     level: cu::CUarray,
     memory: ExternalMemory,
 }
+
+// SAFETY: the handles belong to the context, which each call makes current on its own thread.
+unsafe impl Send for ExternalImage {}
+// SAFETY: as above; nothing is changed through a shared reference.
+unsafe impl Sync for ExternalImage {}
 
 impl ExternalImage {
     /// Maps the image; `format` is a `CUarray_format`.

@@ -36,6 +36,11 @@ pub struct Resource {
     queue: Arc<Queue>,
 }
 
+// SAFETY: as for handles of the context; the driver refuses a call without the OpenGL context, and the owner drops it in that context.
+unsafe impl Send for Resource {}
+// SAFETY: as above; nothing is changed through a shared reference.
+unsafe impl Sync for Resource {}
+
 impl Resource {
     pub fn buffer(queue: &Arc<Queue>, gl: &GlDriver, name: u32) -> Result<Self, Failure> {
         let _current = queue.enter()?;
@@ -158,6 +163,11 @@ pub struct SurfaceObject {
     array: cu::CUarray,
     queue: Arc<Queue>,
 }
+
+// SAFETY: the handle belongs to the context, which each call makes current on its own thread.
+unsafe impl Send for SurfaceObject {}
+// SAFETY: as above; nothing is changed through a shared reference.
+unsafe impl Sync for SurfaceObject {}
 
 impl SurfaceObject {
     pub fn new(queue: &Arc<Queue>, array: &Array<'_>) -> Result<Self, Failure> {

@@ -1,9 +1,10 @@
 //! Registry of the host pages that are registered in a context.
 
 use cudarc::driver::sys as cu;
+use interop_core::describe::PlainMutex;
 use interop_core::devices::ranges::overlap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, MutexGuard, Weak};
 
 /// Registered runs of pages. They do not overlap, and each counts the blocks that use it.
 ///
@@ -11,10 +12,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// the page where another ends, and a backend and a display of one device may import the same block. A block is
 /// therefore covered by existing runs, and by new ones for the gaps between them.
 #[derive(Default)]
-pub struct Registry(Mutex<Vec<Run>>);
+pub struct Registry(PlainMutex<Vec<Run>>);
 
 /// One registry for each primary context that a queue holds, by the context's handle.
-static REGISTRIES: Mutex<Vec<(usize, Weak<Registry>)>> = Mutex::new(Vec::new());
+static REGISTRIES: PlainMutex<Vec<(usize, Weak<Registry>)>> = PlainMutex::new(Vec::new());
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
@@ -25,7 +26,7 @@ pub struct Run {
 impl Registry {
     /// Returns the registry of this context. The caller keeps it for as long as it holds the context.
     pub fn of(context: cu::CUcontext) -> Arc<Self> {
-        let mut all = REGISTRIES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = REGISTRIES.lock();
         all.retain(|(_, registry)| registry.strong_count() > 0);
         let context = context.addr();
         if let Some(found) = all.iter().find(|(of, _)| *of == context).and_then(|(_, registry)| registry.upgrade()) {
@@ -38,7 +39,7 @@ impl Registry {
 
     pub fn lock(&self) -> MutexGuard<'_, Vec<Run>> {
         // Runs are changed in one step each, so a panic elsewhere leaves the list valid.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Returns offsets inside `len` bytes at `address` where a run begins or ends; the driver rejects copies across
@@ -85,7 +86,7 @@ mod tests {
 
     #[test]
     fn cuts_are_where_runs_end_inside() {
-        let registry = Registry(Mutex::new([30..40, 10..20].map(|pages| Run { pages, users: 1 }).into()));
+        let registry = Registry(PlainMutex::new([30..40, 10..20].map(|pages| Run { pages, users: 1 }).into()));
         let mut cuts = registry.cuts(15, 20);
         cuts.sort_unstable();
         assert_eq!(cuts, [5, 15]);

@@ -17,6 +17,8 @@ pub struct Semaphore {
 
 // SAFETY: the handle belongs to the context, which each call makes current on its own thread.
 unsafe impl Send for Semaphore {}
+// SAFETY: as above; nothing is changed through a shared reference.
+unsafe impl Sync for Semaphore {}
 
 impl Semaphore {
     pub fn import(queue: &Arc<Queue>, handle: CoreSemaphoreHandle) -> Result<Self, Failure> {

@@ -4,8 +4,9 @@ use super::command::{Command, Launch, enqueue};
 use super::event::Event;
 use super::{DeviceBlock, Failure, Queue, Stream};
 use interop_core::compute::{DeviceEvent, DeviceStream, FinishedCommand, now};
+use interop_core::describe::PlainMutex;
 use interop_core::{Error, Result as Outcome};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A point in the device's work after which later work can be ordered.
 pub struct DeviceFence {
@@ -51,7 +52,7 @@ impl Drop for InFlight {
 pub struct SubmitQueue {
     stream: Arc<Stream>,
     /// Clock of the timestamps, if the stream profiles.
-    clock: Option<Mutex<Clock>>,
+    clock: Option<PlainMutex<Clock>>,
     /// Name of the device in errors.
     name: String,
     #[cfg(test)]
@@ -60,7 +61,7 @@ pub struct SubmitQueue {
 
 impl SubmitQueue {
     pub fn new(stream: Stream, profiling: bool, name: String) -> Result<Self, Failure> {
-        let clock = if profiling { Some(Mutex::new(Clock::new(&stream)?)) } else { None };
+        let clock = if profiling { Some(PlainMutex::new(Clock::new(&stream)?)) } else { None };
         Ok(Self {
             stream: Arc::new(stream),
             clock,
@@ -122,7 +123,7 @@ impl DeviceStream for SubmitQueue {
         let outcome = in_flight.done.event.synchronize().map_err(self.failed());
         let times = self.clock.as_ref().zip(in_flight.began.take()).filter(|_| outcome.is_ok());
         let span = times.and_then(|(clock, began)| {
-            let mut clock = clock.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut clock = clock.lock();
             clock.span(began, &in_flight.done).inspect_err(|f| Failure::log(Err(*f))).ok()
         });
         FinishedCommand { outcome, span, command: in_flight.command.take().unwrap_or(Command::Nothing) }

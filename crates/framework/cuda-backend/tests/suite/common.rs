@@ -5,7 +5,6 @@ use interop_core::conformance::{CASES, ConformanceTable, Context, Manner};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{ComputeBackend, ComputeMemory, Display, Error, PathId, Paths, SyncKind, Target, View};
 use pixelferry_testing::{Need, asked, need};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -37,7 +36,7 @@ pub fn check_pattern(backend: &dyn ComputeBackend, memory: &mut dyn ComputeMemor
 }
 
 /// The whole suite on all paths, or those whose names `PIXELFERRY_PATHS` lists, whichever way the two sides take turns.
-pub fn conformance(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
+pub fn conformance(backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>) {
     let wanted = std::env::var("PIXELFERRY_PATHS").ok();
     let wanted = |path: PathId| wanted.as_ref().is_none_or(|list| list.split(',').any(|p| p == path.to_string()));
     // However the two sides are kept apart, and however late a frame is shown, it is the right one.

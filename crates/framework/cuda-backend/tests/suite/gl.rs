@@ -7,14 +7,13 @@ use interop_core::{
     Arg, BufferView, ComputeBackend, ComputeMemory, Display, Extent, HandleType, ImageView, Intake, KernelSource,
     Outlet, OutletFrame, OutletOptions, PathId, PixelFormat, Surface, SurfaceDesc, SurfacePart, Target, View,
 };
-use std::rc::Rc;
 use std::sync::Arc;
 
 #[test]
 fn the_conformance_suite() {
     with_both(|backend, display| {
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
-        let display: Rc<dyn Display> = display;
+        let display: Arc<dyn Display> = display;
         common::conformance(&backend, &display);
     });
 }
@@ -139,7 +138,7 @@ fn an_engines_buffer_is_written_in_order() {
     const BYTES: usize = 5000;
     with_both(|backend, display| {
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
-        let shown: Rc<dyn Display> = display.clone();
+        let shown: Arc<dyn Display> = display.clone();
         let desc = SurfaceDesc::buffer(BYTES as u64);
         let (all, view) = (SurfacePart::full(&desc), View::Buffer(BufferView { offset: 0, len: BYTES }));
         let options = OutletOptions::default().with_path(PathId::DIRECT);

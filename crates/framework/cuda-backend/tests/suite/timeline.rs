@@ -62,7 +62,7 @@ fn frames_behind_are_told_apart() {
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
         let image = ImageDesc::new(1920, 1080, PixelFormat::Rgba8).with_access(ImageAccess::Any);
         let policy = Policy::default().with_mode(Mode::FramesBehind(2)).with_budget(Duration::ZERO);
-        let shown: std::rc::Rc<dyn Display> = display.clone();
+        let shown: std::sync::Arc<dyn Display> = display.clone();
         let mut link = Link::open(backend.clone(), shown, SurfaceDesc::Image(image), LinkOptions::new(policy)).unwrap();
         let began = Instant::now();
         assert!(backend.set_timeline(true).unwrap().is_yes());

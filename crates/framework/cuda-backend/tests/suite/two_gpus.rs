@@ -6,7 +6,6 @@ use interop_core::conformance::{ConformanceTable, Manner, run};
 use interop_core::{ComputeBackend, Display, PathId, PixelFormat, Policy, SurfaceDesc, select};
 use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_testing::{Need, need};
-use std::rc::Rc;
 use std::sync::Arc;
 
 #[test]
@@ -21,7 +20,7 @@ fn frames_cross_from_gpu_to_gpu() {
         let backend: Arc<dyn ComputeBackend> = Arc::new(CudaBackend::open(compute).unwrap());
         let options = HeadlessOptions::default().with_same_device_as(draw.identity().clone());
         let Some(display) = need(Need::NvidiaGl, GlDisplay::headless(options)) else { return };
-        let display: Rc<dyn Display> = display;
+        let display: Arc<dyn Display> = display;
         assert!(display.device().same_device(draw.identity()).is_yes(), "{:?}", display.device());
         let desc = SurfaceDesc::image(1920, 1080, PixelFormat::Rgba8);
         let report = select::probe(&backend, &display, &desc, &Policy::default()).unwrap();

@@ -4,7 +4,6 @@ use crate::suite::{common, opengl};
 use interop_core::{ComputeBackend, Display};
 use pixelferry_testing::Need;
 use pixelferry_wgpu::{WgpuDisplay, WgpuOptions};
-use std::rc::Rc;
 use std::sync::Arc;
 
 #[test]
@@ -13,5 +12,5 @@ fn the_conformance_suite() {
     let options = WgpuOptions::default().with_same_device_as(backend.device().clone());
     let Some(display) = opengl::by_a_gpu(WgpuDisplay::headless(options), Need::NvidiaVulkan) else { return };
     let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
-    common::conformance(&backend, &(display as Rc<dyn Display>));
+    common::conformance(&backend, &(display as Arc<dyn Display>));
 }

@@ -1,7 +1,7 @@
 //! Sharing by handles without the feature `exports`: nothing allocates memory that other APIs can open.
 
 use interop_core::{DeviceIdentity, Error, ImageDesc, MemoryHandle, Result, SemaphoreHandle, Support, SyncKind};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const REASON: &str = "this program was built without the feature 'exports' of pixelferry-gl";
 
@@ -16,17 +16,17 @@ pub(crate) fn loader_support() -> Support {
 }
 
 impl VulkanDevice {
-    pub(crate) fn open(gl: &DeviceIdentity) -> Result<Rc<Self>> {
+    pub(crate) fn open(gl: &DeviceIdentity) -> Result<Arc<Self>> {
         Err(Error::unsupported(gl, REASON))
     }
 }
 
 impl VulkanMemory {
-    pub(crate) fn buffer(device: &Rc<VulkanDevice>, _bytes: usize) -> Result<Self> {
+    pub(crate) fn buffer(device: &Arc<VulkanDevice>, _bytes: usize) -> Result<Self> {
         match **device {}
     }
 
-    pub(crate) fn image(device: &Rc<VulkanDevice>, _desc: &ImageDesc) -> Result<Self> {
+    pub(crate) fn image(device: &Arc<VulkanDevice>, _desc: &ImageDesc) -> Result<Self> {
         match **device {}
     }
 
@@ -36,7 +36,7 @@ impl VulkanMemory {
 }
 
 impl VulkanSemaphore {
-    pub(crate) fn new(device: &Rc<VulkanDevice>, _kind: SyncKind) -> Result<Self> {
+    pub(crate) fn new(device: &Arc<VulkanDevice>, _kind: SyncKind) -> Result<Self> {
         match **device {}
     }
 

@@ -5,11 +5,11 @@ use crate::compute::device::GlShaders;
 use crate::compute::rows::Rows;
 use crate::queue::QueueBuffer;
 use crate::{EsContext, GlDevice, GlDisplay, HeadlessOptions};
+use interop_core::describe::PlainMutex;
 use interop_core::describe::error::call;
 use interop_core::{
     ComputeCaps, HandleType, Language, MemoryCap, MemoryShape, PixelFormat, RawMemory, RawTarget, Result, Support, View,
 };
-use std::sync::Mutex;
 use wgsl_kernel::Limits;
 use wgsl_kernel::shader::{MemorySide, Session, ShaderBackend};
 
@@ -111,7 +111,7 @@ impl GlBackend {
         let identity = device.identity().clone();
         let limits = Limits::new(&identity, limits.storage_blocks, limits.groups, limits.group_items);
         let session = Session { identity, caps, limits };
-        ShaderBackend::new(GlShaders { device, session, rows: Rows::default(), written: Mutex::default(), place })
+        ShaderBackend::new(GlShaders { device, session, rows: Rows::default(), written: PlainMutex::default(), place })
             .map(Self)
     }
 }

@@ -1,10 +1,10 @@
 //! Where a backend's calls run: on the caller's thread, or on a thread with a context of its own.
 
+use interop_core::describe::PlainMutex;
 use interop_core::describe::process::ForkGuard;
 use interop_core::describe::threads;
 use interop_core::{Error, Result};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -30,7 +30,7 @@ impl ContextThread {
 /// A thread that runs jobs in order, and ends when this is dropped.
 pub struct Worker {
     /// `None` only during the drop.
-    jobs: ForkGuard<Option<Mutex<Sender<Job>>>>,
+    jobs: ForkGuard<Option<PlainMutex<Sender<Job>>>>,
     thread: ForkGuard<Option<JoinHandle<()>>>,
 }
 
@@ -55,7 +55,7 @@ impl Worker {
         let thread = thread.map_err(|reason| {
             Error::unavailable("a thread for OpenGL", reason, "End other programs, or raise the limit of threads.")
         })?;
-        let worker = Self { jobs: ForkGuard::new(Some(Mutex::new(jobs))), thread: ForkGuard::new(Some(thread)) };
+        let worker = Self { jobs: ForkGuard::new(Some(PlainMutex::new(jobs))), thread: ForkGuard::new(Some(thread)) };
         let made = answered.recv().map_err(|_| gone())??;
         Ok((worker, made))
     }
@@ -64,7 +64,7 @@ impl Worker {
         let (answer, answered) = channel();
         let job = Box::new(move || drop(answer.send(f())));
         let jobs = self.jobs.as_ref().ok_or_else(gone)?;
-        jobs.lock().unwrap_or_else(PoisonError::into_inner).send(job).map_err(|_| gone())?;
+        jobs.lock().send(job).map_err(|_| gone())?;
         answered.recv().map_err(|_| gone())
     }
 }

@@ -9,9 +9,10 @@ use crate::queue::program::ComputeProgram;
 use crate::queue::semaphore::QueueSemaphore;
 use crate::queue::texture::QueueTexture;
 use interop_core::compute::zeros;
+use interop_core::describe::PlainMutex;
 use interop_core::{ComputeSemaphore, ImageDesc, KernelSource, Language, PixelFormat, Region, Result, SharedHandle};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use wgsl_kernel::shader::{CopyMethod, ReadSource, Regions, Session, ShaderDevice, ShaderWork, Target, Writes};
 use wgsl_kernel::{Dialect, GLSL_NUMBERS, KernelText};
 
@@ -22,7 +23,7 @@ pub(crate) struct GlShaders {
     /// Copies between textures and memory.
     pub rows: Rows,
     /// Imported memory whose turns on this side end with the next signal.
-    pub written: Mutex<Vec<QueueBuffer>>,
+    pub written: PlainMutex<Vec<QueueBuffer>>,
     /// Dropped last: the thread of a context of the backend's own.
     pub place: ContextThread,
 }
@@ -35,7 +36,7 @@ impl GlShaders {
 
     /// Locks the list of imported memory whose turns on this side end with the next signal.
     pub fn written(&self) -> MutexGuard<'_, Vec<QueueBuffer>> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+        self.written.lock()
     }
 
     /// Compiles either a text from `wgsl_kernel`, or its prelude with a text of [`KernelSource::glsl`]. `look` is

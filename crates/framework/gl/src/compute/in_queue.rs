@@ -7,7 +7,7 @@ use std::any::Any;
 
 impl GlDisplay {
     /// Implements [`interop_core::Display::backend_in_queue`].
-    pub(crate) fn opened_in_queue(&self) -> Result<Option<Box<dyn Any>>> {
+    pub(crate) fn opened_in_queue(&self) -> Result<Option<Box<dyn Any + Send + Sync>>> {
         self.in_queue.get(|| GlBackend::on(self))
     }
 }

@@ -5,10 +5,11 @@ use crate::GlDevice;
 use crate::queue::QueueBuffer;
 use crate::queue::program::ComputeProgram;
 use crate::queue::texture::QueueTexture;
+use interop_core::describe::PlainMutex;
 use interop_core::describe::format::PerFormat;
 use interop_core::{PixelFormat, Region, Result};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use wgsl_kernel::shader::CopyMethod;
 
 /// How a pixel `c` is packed into word `w`, byte `b`, and how it is unpacked. A texture stores the bits of blue-first
@@ -62,7 +63,7 @@ const GROUP: u32 = 8;
 
 /// The programs, built at first use.
 #[derive(Default)]
-pub struct Rows(Mutex<HashMap<(PixelFormat, CopyMethod), Arc<ComputeProgram>>>);
+pub struct Rows(PlainMutex<HashMap<(PixelFormat, CopyMethod), Arc<ComputeProgram>>>);
 
 impl Rows {
     fn program(
@@ -71,7 +72,7 @@ impl Rows {
         texture: &QueueTexture,
         key: (PixelFormat, CopyMethod),
     ) -> Result<Arc<ComputeProgram>> {
-        let mut programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut programs = self.0.lock();
         if let Some(program) = programs.get(&key) {
             return Ok(Arc::clone(program));
         }

@@ -7,16 +7,17 @@ use crate::api::identity::{Origin, identify};
 use crate::api::raw::RawFns;
 use crate::api::version::{GlVersion, check_version};
 use crate::api::vulkan::VulkanDevice;
+use crate::context::current_check::{CurrentCheck, EngineCheck};
 use crate::context::names::{Counts, DeferredDelete, ObjectCounts};
 use crate::context::{GlFunctions, NativeContext, OwnContext, SharedContext};
+use interop_core::describe::PlainMutex;
 use interop_core::describe::process::{ForkGuard, is_forked};
+use interop_core::describe::threads::this_thread;
 use interop_core::devices::maker_object::Maker;
 use interop_core::{
     DeviceIdentity, DisplayCaps, Error, GlContext, HandleType, MemoryCap, MemoryShape, QueueId, Result, Support,
 };
-use std::cell::{Cell, OnceCell, RefCell};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Owner of the context.
 pub(crate) enum Ownership {
@@ -24,10 +25,10 @@ pub(crate) enum Ownership {
     Own(OwnContext),
     /// Created by an engine: every call restores the state. The engine may supply a function that tells whether the
     /// context is current.
-    Engine(Option<Box<dyn Fn() -> bool>>),
+    Engine(Option<CurrentCheck>),
 }
 
-/// One context. It is dropped after every object in it, because each holds an `Rc` of this.
+/// One context. It is dropped after every object in it, because each holds an `Arc` of this.
 pub(crate) struct ContextState {
     pub gl: GlFunctions,
     pub raw: RawFns,
@@ -37,19 +38,21 @@ pub(crate) struct ContextState {
     pub device: DeviceIdentity,
     pub caps: DisplayCaps,
     pub counts: Counts,
-    has_deferred: Cell<bool>,
+    has_deferred: PlainMutex<bool>,
     /// True where the context is gone, together with its objects.
-    lost: Cell<bool>,
+    lost: PlainMutex<bool>,
     /// The context, if this crate created it; `None` during the drop.
     own: ForkGuard<Option<OwnContext>>,
     /// An engine's function that tells whether its context is current.
-    told: Option<Box<dyn Fn() -> bool>>,
+    told: Option<EngineCheck>,
+    /// The thread that made the display.
+    thread: usize,
     /// The window system's handles of the context; `None` if no window system can be queried.
     held: Option<Arc<SharedContext>>,
     /// Dropped after the context, because host memory in it may be freed only when GL no longer uses it.
-    deferred: RefCell<Vec<DeferredDelete>>,
+    deferred: PlainMutex<Vec<DeferredDelete>>,
     /// Vulkan device that allocates memory and semaphores for sharing.
-    pub vulkan: OnceCell<Rc<VulkanDevice>>,
+    pub vulkan: OnceLock<Arc<VulkanDevice>>,
 }
 
 impl Maker for ContextState {
@@ -70,7 +73,7 @@ impl ContextState {
         (ownership, native): (Ownership, Option<NativeContext>),
         origin: &Origin,
         limit: Option<(u32, u32)>,
-    ) -> Result<Rc<Self>> {
+    ) -> Result<Arc<Self>> {
         let version = GlVersion::of(&gl);
         check_version(Some(version), &version.to_string())?;
         // SAFETY: the caller's promise, and the version was checked.
@@ -93,14 +96,14 @@ impl ContextState {
         let stores = !features.es && features.version >= (4, 3);
         let textures = queue.filter(|_| stores).map(|queue| MemoryCap::new(queue, MemoryShape::Image, Support::Yes));
         caps.exports.extend(textures);
-        let (counts, deferred) = (Counts::default(), RefCell::default());
-        let (has_deferred, lost) = (Cell::new(false), Cell::new(false));
+        let (counts, deferred) = (Counts::default(), PlainMutex::default());
+        let (has_deferred, lost) = (PlainMutex::new(false), PlainMutex::new(false));
         let (own, told) = match ownership {
             Ownership::Own(own) => (Some(own), None),
-            Ownership::Engine(told) => (None, told),
+            Ownership::Engine(told) => (None, told.map(EngineCheck::new)),
         };
         let host_states = HostStates::query(&gl);
-        let state = Rc::new(Self {
+        let state = Arc::new(Self {
             gl,
             raw,
             features,
@@ -112,9 +115,10 @@ impl ContextState {
             lost,
             own: ForkGuard::new(own),
             told,
+            thread: this_thread(),
             held,
             deferred,
-            vulkan: OnceCell::new(),
+            vulkan: OnceLock::new(),
         });
         if state.features.sharing_refused {
             // The query caused an error, which must not remain in the queue.
@@ -133,16 +137,17 @@ impl ContextState {
         self.own.is_none()
     }
 
-    /// True where GL calls reach this context. Where the current context cannot be determined, the engine is trusted.
+    /// True where GL calls reach this context. Where the current context cannot be determined, the
+    /// engine is trusted on the thread of the display.
     pub(crate) fn is_current(&self) -> bool {
         if self.lost.get() || is_forked() {
             return false;
         }
         match (&self.told, &self.held, &*self.own) {
-            (Some(told), ..) => told(),
+            (Some(told), ..) => told.is_current(),
             (None, Some(held), _) => held.is_current(),
             (None, None, Some(own)) => own.is_current(),
-            (None, None, None) => true,
+            (None, None, None) => self.thread == this_thread(),
         }
     }
 
@@ -186,7 +191,7 @@ impl ContextState {
     }
 
     /// Returns the Vulkan device of this context's GPU, opened at first use.
-    pub(crate) fn vulkan(&self) -> Result<&Rc<VulkanDevice>> {
+    pub(crate) fn vulkan(&self) -> Result<&Arc<VulkanDevice>> {
         if let Some(device) = self.vulkan.get() {
             return Ok(device);
         }
@@ -219,7 +224,7 @@ impl ContextState {
             return object.abandon(&self.counts);
         }
         self.has_deferred.set(true);
-        self.deferred.borrow_mut().push(object);
+        self.deferred.lock().push(object);
     }
 
     /// Deletes a dropped object. The context must be current.
@@ -236,7 +241,7 @@ impl ContextState {
     }
 
     pub(crate) fn object_counts(&self) -> ObjectCounts {
-        let mut counts = self.counts.read(self.deferred.borrow().len());
+        let mut counts = self.counts.read(self.deferred.lock().len());
         if let Some(held) = &self.held {
             held.deferred_deletes.add_to(&mut counts);
         }
@@ -270,11 +275,11 @@ impl ContextState {
     /// Deletes objects that were dropped while the context was not current. `goes_on` says that the context outlives
     /// this.
     fn end_deferred(&self, goes_on: bool) {
-        if self.deferred.borrow().is_empty() {
+        if self.deferred.lock().is_empty() {
             return;
         }
         // GL objects are deleted with the context, but these must be dropped before it.
-        let has_others = self.deferred.borrow().iter().any(|c| matches!(c, DeferredDelete::Other(_)));
+        let has_others = self.deferred.lock().iter().any(|c| matches!(c, DeferredDelete::Other(_)));
         if let (false, true, Some(own)) = (self.is_current(), has_others || goes_on, self.own())
             && let Err(e) = own.make_current(&self.device.name)
         {

@@ -5,8 +5,8 @@ use crate::api::memory_object::{MemoryObject, MemoryObjectFns};
 use crate::api::semaphore_object::{SemaphoreFns, SemaphoreObject};
 use crate::context::names::{ObjectCounts, delete_memory};
 use glow::HasContext as _;
+use interop_core::describe::PlainMutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// A name of any kind.
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ pub(crate) enum ObjectName {
 /// Counts of the objects, and the dropped objects that wait to be deleted.
 #[derive(Default)]
 pub(crate) struct DeferredDeletes {
-    dead: Mutex<Vec<ObjectName>>,
+    dead: PlainMutex<Vec<ObjectName>>,
     has_dead: AtomicBool,
     buffers: AtomicUsize,
     programs: AtomicUsize,
@@ -53,7 +53,7 @@ impl DeferredDeletes {
 
     /// Keeps a dropped object until its context is current.
     pub(crate) fn defer_delete(&self, name: ObjectName) {
-        self.dead.lock().unwrap_or_else(PoisonError::into_inner).push(name);
+        self.dead.lock().push(name);
         self.has_dead.store(true, Ordering::Release);
     }
 
@@ -61,7 +61,7 @@ impl DeferredDeletes {
         if !self.has_dead.swap(false, Ordering::AcqRel) {
             return Vec::new();
         }
-        std::mem::take(&mut *self.dead.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.dead.lock())
     }
 
     /// Deletes a name.
@@ -101,7 +101,7 @@ impl DeferredDeletes {
 
     /// Adds the counts of the objects.
     pub(crate) fn add_to(&self, counts: &mut ObjectCounts) {
-        let dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let dead = self.dead.lock().len();
         counts.buffers += self.buffers.load(Ordering::Relaxed);
         counts.programs += self.programs.load(Ordering::Relaxed);
         counts.memory_objects += self.memory_objects.load(Ordering::Relaxed);

@@ -6,6 +6,7 @@ pub(crate) mod call_counters;
 pub(crate) mod context_state;
 #[cfg(feature = "headless")]
 pub(crate) mod create;
+pub(crate) mod current_check;
 pub(crate) mod deferred_deletes;
 pub(crate) mod error;
 pub(crate) mod external_objects;

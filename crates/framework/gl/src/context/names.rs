@@ -6,7 +6,7 @@ use crate::api::semaphore_object::SemaphoreObject;
 use glow::HasContext as _;
 use interop_core::HostBlock;
 use std::any::Any;
-use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A name of any kind.
 #[derive(Clone, Copy)]
@@ -22,6 +22,11 @@ pub enum Name {
     MemoryObject(MemoryObject),
     Semaphore(SemaphoreObject),
 }
+
+// SAFETY: only the context follows the pointer behind a fence's name, on the thread on which it is current.
+unsafe impl Send for Name {}
+// SAFETY: as above.
+unsafe impl Sync for Name {}
 
 /// Counts of the existing GL objects that this display and the backends in its context created. For leak tests and
 /// reports.
@@ -57,7 +62,7 @@ pub(crate) enum DeferredDelete {
     /// A GL object, and the host memory that it reads.
     Gl { name: Name, memory: Option<HostBlock> },
     /// A compute-side object that must be dropped while the context is current.
-    Other(Box<dyn Any>),
+    Other(Box<dyn Any + Send + Sync>),
 }
 
 /// Conversion of glow's names.
@@ -156,7 +161,7 @@ pub(crate) unsafe fn delete_memory(
 
 /// Counters behind [`ObjectCounts`].
 #[derive(Default)]
-pub(crate) struct Counts([Cell<usize>; 10]);
+pub(crate) struct Counts([AtomicUsize; 10]);
 
 impl Counts {
     pub(crate) fn change(&self, name: Name, by: isize) {
@@ -172,12 +177,12 @@ impl Counts {
             Name::Semaphore(_) => 8,
             Name::Query(_) => 9,
         };
-        let cell = &self.0[slot];
-        cell.set(cell.get().saturating_add_signed(by));
+        // A count below 0 cannot be: each object adds itself first.
+        self.0[slot].fetch_add(by.cast_unsigned(), Ordering::Relaxed);
     }
 
     pub(crate) fn read(&self, awaiting_context: usize) -> ObjectCounts {
-        let count = |i: usize| self.0[i].get();
+        let count = |i: usize| self.0[i].load(Ordering::Relaxed);
         ObjectCounts {
             textures: count(0),
             buffers: count(1),

@@ -10,7 +10,7 @@ use glutin::surface::Surface;
 use glutin::surface::WindowSurface;
 use interop_core::{DriverError, Error, Result};
 use std::any::Any;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Default surface of the context, dropped before the context.
 pub(crate) enum OwnSurface {
@@ -31,8 +31,15 @@ pub(crate) struct OwnContext {
     /// `None` only during the drop.
     context: Option<PossiblyCurrentContext>,
     /// Dropped after the fields that need it.
-    window: Option<Rc<dyn Any>>,
+    window: Option<Arc<dyn Any + Send + Sync>>,
 }
+
+// SAFETY: glutin ties a context to the thread on which it is current. Here each call asks for the calling thread, or makes
+// the context current on it, which EGL, GLX, WGL and CGL refuse while another thread has it. A context that is destroyed
+// while it is current goes when it no longer is (EGL 1.5, 3.7.2; GLX 1.4, 3.3.7).
+unsafe impl Send for OwnContext {}
+// SAFETY: as above.
+unsafe impl Sync for OwnContext {}
 
 /// A context that is not current and has no surface, kept for APIs that still share with it.
 pub(crate) struct RestingContext {
@@ -50,7 +57,11 @@ pub(crate) fn driver_error(operation: &'static str, device: &str, e: &glutin::er
 }
 
 impl OwnContext {
-    pub(crate) fn new(surface: OwnSurface, context: PossiblyCurrentContext, window: Option<Rc<dyn Any>>) -> Self {
+    pub(crate) fn new(
+        surface: OwnSurface,
+        context: PossiblyCurrentContext,
+        window: Option<Arc<dyn Any + Send + Sync>>,
+    ) -> Self {
         Self { surface, context: Some(context), window }
     }
 

@@ -7,21 +7,32 @@
 use crate::context::context_state::ContextState;
 use crate::context::names::{DeferredDelete, GlName};
 use interop_core::HostBlock;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Owner of one GL object. If it is dropped while its context is not current, the object is deleted later.
 pub struct OwnedObject<T: GlName> {
-    shared: Rc<ContextState>,
+    shared: Arc<ContextState>,
     name: T,
     /// Host memory that the object reads in place; freed after the object.
     memory: Option<HostBlock>,
 }
 
+const _: () = {
+    const fn crosses_threads<T: Send + Sync>() {}
+    crosses_threads::<ContextState>();
+};
+
+// SAFETY: the context is `Send` and `Sync`, and it alone follows the pointer behind a fence's name, on the thread on which it
+// is current.
+unsafe impl<T: GlName> Send for OwnedObject<T> {}
+// SAFETY: as above.
+unsafe impl<T: GlName> Sync for OwnedObject<T> {}
+
 impl<T: GlName> OwnedObject<T> {
     /// Takes ownership of a name that was just created in `shared`'s context.
-    pub(crate) fn new(shared: &Rc<ContextState>, name: T) -> Self {
+    pub(crate) fn new(shared: &Arc<ContextState>, name: T) -> Self {
         shared.counts.change(name.name(), 1);
-        Self { shared: Rc::clone(shared), name, memory: None }
+        Self { shared: Arc::clone(shared), name, memory: None }
     }
 
     /// Makes the object keep `memory` alive until GL has deleted it.

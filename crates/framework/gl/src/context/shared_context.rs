@@ -3,10 +3,10 @@
 use super::native::NativeContext;
 use super::own::RestingContext;
 use crate::context::deferred_deletes::DeferredDeletes;
+use interop_core::describe::PlainMutex;
 use interop_core::{GlContext, GlName};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// State shared by the display and the APIs that share its context.
 pub(crate) struct SharedContext {
@@ -16,7 +16,7 @@ pub(crate) struct SharedContext {
     /// Objects that others created in it and dropped while it was not current.
     pub deferred_deletes: DeferredDeletes,
     /// A context created by this crate, once its display is dropped. The last owner drops it, on any thread.
-    rests: Mutex<Option<RestingContext>>,
+    rests: PlainMutex<Option<RestingContext>>,
 }
 
 impl SharedContext {
@@ -25,7 +25,7 @@ impl SharedContext {
             native,
             lost: AtomicBool::new(false),
             deferred_deletes: DeferredDeletes::default(),
-            rests: Mutex::new(None),
+            rests: PlainMutex::new(None),
         }
     }
 
@@ -40,7 +40,7 @@ impl SharedContext {
 
     /// Keeps the context alive after its display is dropped.
     pub(crate) fn keep(&self, context: RestingContext) {
-        *self.rests.lock().unwrap_or_else(PoisonError::into_inner) = Some(context);
+        *self.rests.lock() = Some(context);
     }
 }
 

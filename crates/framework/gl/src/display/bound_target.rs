@@ -17,7 +17,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 /// The framebuffer that is bound for drawing whenever a frame is shown (its first colour buffer), for
-/// [`interop_core::Link::show`]. [`GlDisplay::bound_target`] creates one.
+/// [`Link::show`](interop_core::LinkCore::show). [`GlDisplay::bound_target`] creates one.
 pub struct BoundTarget<'a> {
     display: &'a GlDisplay,
     viewport: Viewport,
@@ -27,7 +27,7 @@ pub struct BoundTarget<'a> {
 
 impl GlDisplay {
     /// Returns the framebuffer that is bound for drawing whenever a frame is shown, as a target for
-    /// [`interop_core::Link::show`].
+    /// [`Link::show`](interop_core::LinkCore::show).
     ///
     /// Kernels store into the texture behind a framebuffer object, such as that of
     /// [`OffscreenTarget`](crate::OffscreenTarget). Frames are drawn into a window's own framebuffer, and into textures
@@ -106,7 +106,7 @@ impl ShowTarget for BoundTarget<'_> {
         })
     }
 
-    fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any>)> {
+    fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any + Send + Sync>)> {
         let (Attachment { texture, level, layer, width, height, format, .. }, _) = self.found()?;
         let shared = self.display.shared();
         let Some(HandleType::QueueBuffer(queue)) = shared.queue_handle() else {

@@ -30,33 +30,32 @@ use interop_core::{
     PixelFormat, Result, SharedHandle, Support, SurfaceDesc, SyncKind, Viewport,
 };
 use std::any::Any;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// An OpenGL context (3.3 or later), or an engine's OpenGL ES context (3.0 or later), as a display.
 ///
-/// The display stays on its thread. Calls while another context is current return [`Error::WrongContext`]. Objects
-/// dropped then are deleted later, when the display's context is current again.
+/// Calls while another context is current, or on another thread, return [`Error::WrongContext`]. Objects dropped then are
+/// deleted later, when the display's context is current again.
 pub struct GlDisplay {
     /// The backend for audits, opened at the first one. It is dropped first, because a context that a backend still
     /// uses outlives its display.
     #[cfg(feature = "compute")]
     pub(crate) in_queue: interop_core::compute::BackendInQueue,
-    tools: Rc<Tools>,
+    tools: Arc<Tools>,
 }
 
 interop_core::debug_as!(GlDisplay, |this| device = &this.shared().device);
 
 impl GlDisplay {
-    pub(crate) fn from_shared(shared: Rc<ContextState>) -> Rc<Self> {
-        Rc::new(Self {
+    pub(crate) fn from_shared(shared: Arc<ContextState>) -> Arc<Self> {
+        Arc::new(Self {
             tools: Tools::new(shared),
             #[cfg(feature = "compute")]
             in_queue: interop_core::compute::BackendInQueue::default(),
         })
     }
 
-    pub(crate) fn shared(&self) -> &Rc<ContextState> {
+    pub(crate) fn shared(&self) -> &Arc<ContextState> {
         self.tools.shared()
     }
 
@@ -65,7 +64,7 @@ impl GlDisplay {
     }
 
     /// Returns the tools for surfaces, which keep them.
-    pub(crate) fn tools_rc(&self) -> &Rc<Tools> {
+    pub(crate) fn tools_rc(&self) -> &Arc<Tools> {
         &self.tools
     }
 
@@ -392,11 +391,11 @@ impl DisplayDriver for GlDisplay {
     }
 
     #[cfg(feature = "compute")]
-    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any>>> {
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any + Send + Sync>>> {
         self.opened_in_queue()
     }
 
-    fn drop_in_context(&self, object: Box<dyn Any>) {
+    fn drop_in_context(&self, object: Box<dyn Any + Send + Sync>) {
         let shared = self.shared();
         if shared.is_current() { drop(object) } else { shared.defer_delete(DeferredDelete::Other(object)) }
     }

@@ -3,12 +3,13 @@
 use crate::api::identity::Origin;
 use crate::api::raw::RawFns;
 use crate::context::context_state::{ContextState, Ownership};
+use crate::context::current_check::CurrentCheck;
 use crate::context::{GlFunctions, Loader, NativeContext, load_gl};
 use crate::display::contract::GlDisplay;
 use interop_core::describe::process::enter;
 use interop_core::{Error, Result};
 use std::ffi::{CStr, c_void};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Properties of the engine's context. All of them are optional.
 #[derive(Default)]
@@ -23,7 +24,7 @@ pub struct EngineOptions {
     /// Where none of them knows the context (OSMesa, or a system that hides its library), a warning is logged. The
     /// display then assumes that the context is always current, and never returns
     /// [`interop_core::Error::WrongContext`]. Programs with two such contexts must set this function.
-    pub is_current: Option<Box<dyn Fn() -> bool>>,
+    pub is_current: Option<CurrentCheck>,
     /// The display uses no features above this version (of OpenGL ES in an ES context) and no extensions. `None` uses
     /// everything that the driver has.
     pub version_limit: Option<(u32, u32)>,
@@ -31,7 +32,7 @@ pub struct EngineOptions {
 
 interop_core::setters!(EngineOptions {
     /// Sets the function that tells whether the engine's context is current on the calling thread.
-    with_is_current(is_current: impl Fn() -> bool + 'static => Some(Box::new(is_current)));
+    with_is_current(is_current: impl Fn() -> bool + 'static => Some(CurrentCheck::OneThread(Box::new(is_current))));
     /// Limits the display to this OpenGL version without extensions; `None` uses everything that the driver has.
     with_version_limit(version_limit: impl Into<Option<(u32, u32)>>);
 });
@@ -69,7 +70,7 @@ impl GlDisplay {
     /// # drop((display, engine));
     /// # Ok::<(), interop_core::Error>(())
     /// ```
-    pub unsafe fn from_current(options: EngineOptions) -> Result<Rc<Self>> {
+    pub unsafe fn from_current(options: EngineOptions) -> Result<Arc<Self>> {
         let _entered = enter("OpenGL")?;
         // SAFETY: the caller's promise; what the window system gives are the functions of its current context.
         unsafe {
@@ -87,7 +88,7 @@ impl GlDisplay {
         }
     }
 
-    /// Creates a display in an engine's context with the engine's own glow, held by `Rc` or by `Arc`.
+    /// Creates a display in an engine's context with the engine's own glow, held by `Arc` or by `Arc`.
     ///
     /// The display asks the context's window system (EGL, GLX, WGL or CGL) for functions that glow does not wrap. Where
     /// none knows the context, the display works without these functions. It then lacks the device's UUID, memory of
@@ -102,7 +103,7 @@ impl GlDisplay {
     ///
     /// `options.is_current` must answer correctly if it is set. If it is not set, and no window system knows the
     /// context ([`EngineOptions::is_current`]), the context must be current at every call and drop.
-    pub unsafe fn from_engine(gl: impl Into<GlFunctions>, options: EngineOptions) -> Result<Rc<Self>> {
+    pub unsafe fn from_engine(gl: impl Into<GlFunctions>, options: EngineOptions) -> Result<Arc<Self>> {
         // SAFETY: the caller's promise.
         unsafe { wrap(gl.into(), None, None, options) }
     }
@@ -119,7 +120,7 @@ impl GlDisplay {
     pub unsafe fn from_loader(
         mut load: impl FnMut(&CStr) -> *const c_void,
         options: EngineOptions,
-    ) -> Result<Rc<Self>> {
+    ) -> Result<Arc<Self>> {
         let _entered = enter("OpenGL")?;
         // SAFETY: the caller's promise.
         unsafe {
@@ -137,7 +138,7 @@ unsafe fn wrap(
     raw: Option<RawFns>,
     load: Option<Loader<'_>>,
     options: EngineOptions,
-) -> Result<Rc<GlDisplay>> {
+) -> Result<Arc<GlDisplay>> {
     let _entered = enter("OpenGL")?;
     // SAFETY: the caller's promise.
     unsafe {
@@ -162,7 +163,7 @@ unsafe fn displayed(
     raw: RawFns,
     native: Option<NativeContext>,
     options: EngineOptions,
-) -> Result<Rc<GlDisplay>> {
+) -> Result<Arc<GlDisplay>> {
     let ownership = Ownership::Engine(options.is_current);
     // SAFETY: the caller's promise.
     let shared = unsafe { ContextState::new(gl, raw, (ownership, native), &Origin::default(), options.version_limit) }?;

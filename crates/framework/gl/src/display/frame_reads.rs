@@ -14,7 +14,7 @@ use glow::{HasContext as _, PixelPackData};
 use interop_core::describe::error::call;
 use interop_core::{Extent, PixelFormat, Result, SurfaceDesc, Viewport};
 use std::collections::VecDeque;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A ring of reads: the device copies the drawn content while the program continues, and returns it some frames later,
 /// in order. [`GlDisplay::frame_reads`] creates one. It stays on the thread of its display, and each call returns
@@ -24,7 +24,7 @@ pub struct FrameReads {
     free: Vec<Slot>,
     /// Reads in progress, the oldest first.
     under_way: VecDeque<(Slot, Fence)>,
-    tools: Rc<Tools>,
+    tools: Arc<Tools>,
     most: usize,
 }
 
@@ -53,7 +53,7 @@ impl GlDisplay {
     /// # Ok::<(), interop_core::Error>(())
     /// ```
     pub fn frame_reads(&self, most: usize) -> FrameReads {
-        let tools = Rc::clone(self.tools_rc());
+        let tools = Arc::clone(self.tools_rc());
         FrameReads { free: Vec::new(), under_way: VecDeque::new(), tools, most: most.max(1) }
     }
 }
@@ -124,7 +124,7 @@ const fn bytes(extent: Extent) -> usize {
 }
 
 /// Queues the copy. The context must be current, and the buffer be large enough.
-fn read(shared: &Rc<ContextState>, area: Viewport, into: glow::Buffer) -> Result<()> {
+fn read(shared: &Arc<ContextState>, area: Viewport, into: glow::Buffer) -> Result<()> {
     let [width, height] = [area.width, area.height].map(|side| side as i32);
     let read = || {
         let _pack = Pack::set(shared, 0, Some(into));

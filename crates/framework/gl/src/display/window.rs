@@ -20,7 +20,7 @@ use interop_core::{Extent, Result};
 use raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawDisplayHandle, RawWindowHandle};
 use std::fmt;
 use std::num::NonZeroU32;
-use std::rc::Rc;
+use std::sync::Arc;
 use winit::dpi::PhysicalSize;
 use winit::event_loop::ActiveEventLoop;
 use winit::window::{Window, WindowAttributes};
@@ -103,8 +103,8 @@ impl fmt::Display for Vsync {
 
 /// A window and the display that draws in it. It stays on the event loop's thread.
 pub struct GlWindow {
-    display: Rc<GlDisplay>,
-    window: Rc<Window>,
+    display: Arc<GlDisplay>,
+    window: Arc<Window>,
     vsync: Vsync,
 }
 
@@ -194,7 +194,7 @@ impl GlWindow {
                 finalize_window(event_loop, attributes, &config).map_err(unavailable)?
             }
         };
-        let window = Rc::new(window);
+        let window = Arc::new(window);
         let handle = raw_handle(&window)?;
         let context = core_context(&display, &config, Some(handle), NAME)?;
         let surface = window_surface(&display, &config, handle, window.inner_size().into())?;
@@ -213,12 +213,12 @@ impl GlWindow {
     }
 
     /// Returns the display of this window's context.
-    pub fn display(&self) -> &Rc<GlDisplay> {
+    pub fn display(&self) -> &Arc<GlDisplay> {
         &self.display
     }
 
     /// Returns the winit window.
-    pub fn window(&self) -> &Rc<Window> {
+    pub fn window(&self) -> &Arc<Window> {
         &self.window
     }
 

@@ -13,10 +13,10 @@ use crate::objects::draw_state::ClearState;
 use crate::objects::framebuffer::ColorTarget;
 use crate::objects::state_guards::Framebuffers;
 use glow::HasContext as _;
+use interop_core::describe::PlainMutex;
 use interop_core::draw::{Obstacle, StoreCaps};
 use interop_core::{PixelFormat, Result, Viewport};
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Draw buffers that a framebuffer may have, after the first.
 const DRAW_BUFFERS: std::ops::RangeInclusive<u32> = glow::DRAW_BUFFER1..=glow::DRAW_BUFFER7;
@@ -98,13 +98,13 @@ impl WindowTarget {
 
 /// The texture, as large as the last draw needed.
 #[derive(Default)]
-pub(crate) struct Canvas(RefCell<Option<(PixelFormat, Rc<ColorTarget>)>>);
+pub(crate) struct Canvas(PlainMutex<Option<(PixelFormat, Arc<ColorTarget>)>>);
 
 /// Objects that a draw needs.
 pub(crate) struct Ready {
     store: store::Ready,
     /// `None` where the draw reaches no pixel of the window.
-    beside: Option<(Rc<ColorTarget>, [u32; 4])>,
+    beside: Option<(Arc<ColorTarget>, [u32; 4])>,
 }
 
 /// Returns the part of a window that a draw reaches, as far as is known without its size: left, bottom, width, height.
@@ -116,7 +116,7 @@ impl Canvas {
     /// Prepares a draw with a program of [`store::kind`]. The context must be current.
     pub(crate) fn ready(
         &self,
-        shared: &Rc<ContextState>,
+        shared: &Arc<ContextState>,
         programs: &Programs,
         kind: ProgramKey,
         window: WindowTarget,
@@ -129,23 +129,23 @@ impl Canvas {
 
     fn get(
         &self,
-        shared: &Rc<ContextState>,
+        shared: &Arc<ContextState>,
         pixels: PixelFormat,
         [.., width, height]: [u32; 4],
-    ) -> Result<Rc<ColorTarget>> {
-        let mut kept = self.0.borrow_mut();
-        let fits = |(format, target): &(PixelFormat, Rc<ColorTarget>)| {
+    ) -> Result<Arc<ColorTarget>> {
+        let mut kept = self.0.lock();
+        let fits = |(format, target): &(PixelFormat, Arc<ColorTarget>)| {
             let (w, h) = target.size();
             // A window that was far larger before keeps no memory.
             let small = u64::from(w) * u64::from(h) <= 2 * u64::from(width) * u64::from(height);
             *format == pixels && w >= width && h >= height && small
         };
         if let Some((_, target)) = kept.as_ref().filter(|kept| fits(kept)) {
-            return Ok(Rc::clone(target));
+            return Ok(Arc::clone(target));
         }
         *kept = None;
-        let target = Rc::new(ColorTarget::new(shared, width, height, gl_format(pixels))?);
-        *kept = Some((pixels, Rc::clone(&target)));
+        let target = Arc::new(ColorTarget::new(shared, width, height, gl_format(pixels))?);
+        *kept = Some((pixels, Arc::clone(&target)));
         Ok(target)
     }
 

@@ -6,10 +6,10 @@ use crate::context::owned_object::OwnedObject;
 use crate::draw::image_source::ImageSource;
 use crate::objects::program::{compute_version, draw_version, link};
 use glow::HasContext as _;
+use interop_core::describe::PlainMutex;
 use interop_core::draw::{Plan, Variant};
 use interop_core::{Region, Result};
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Variant of a compute shader's store, which replaces the hardware's steps after a fragment shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +44,11 @@ pub(crate) struct Program {
     /// Location of the area that stores write.
     area: Option<glow::UniformLocation>,
     /// The last values of the uniforms, which a program keeps.
-    given: Cell<Option<HeadUniforms>>,
+    given: PlainMutex<Option<HeadUniforms>>,
     /// Changes with each draw where [`stale_coordinates`](crate::api::features::Features::stale_coordinates) requires
     /// it.
-    turn: Option<Cell<bool>>,
-    given_area: Cell<Option<[u32; 4]>>,
+    turn: Option<PlainMutex<bool>>,
+    given_area: PlainMutex<Option<[u32; 4]>>,
 }
 
 /// The uniforms that both heads have.
@@ -65,7 +65,7 @@ struct HeadUniforms {
 
 /// Programs, built at first use.
 #[derive(Default)]
-pub(crate) struct Programs(RefCell<Vec<(ProgramKey, Rc<Program>)>>);
+pub(crate) struct Programs(PlainMutex<Vec<(ProgramKey, Arc<Program>)>>);
 
 const VERTEX: &str = include_str!("quad.vert");
 const CURVES: &str = include_str!("curves.glsl");
@@ -110,7 +110,7 @@ impl ProgramKey {
 }
 
 impl Program {
-    fn build(shared: &Rc<ContextState>, kind: ProgramKey) -> Result<Self> {
+    fn build(shared: &Arc<ContextState>, kind: ProgramKey) -> Result<Self> {
         let text = kind.text();
         let program = if kind.storer.is_some() {
             link(shared, &[(glow::COMPUTE_SHADER, &format!("{}{text}", compute_version(&shared.features)))])?
@@ -124,8 +124,8 @@ impl Program {
         // The sampler uniform is initially unit 0, which is used here; the image uniform is image unit 0.
         let (layout, window, region, area) = (at("layout_"), at("window"), at("region"), at("area"));
         let (smooth, grey, background, exposure) = (at("smooth_"), at("grey"), at("background"), at("exposure"));
-        let (given, given_area) = (Cell::new(None), Cell::new(None));
-        let turn = (kind.storer.is_none() && shared.features.stale_coordinates).then(Cell::default);
+        let (given, given_area) = (PlainMutex::new(None), PlainMutex::new(None));
+        let turn = (kind.storer.is_none() && shared.features.stale_coordinates).then(PlainMutex::default);
         Ok(Self { layout, window, region, smooth, grey, background, exposure, area, given, turn, given_area, program })
     }
 
@@ -192,13 +192,13 @@ impl Program {
 
 impl Programs {
     /// The context must be current.
-    pub(crate) fn get(&self, shared: &Rc<ContextState>, kind: ProgramKey) -> Result<Rc<Program>> {
-        let mut made = self.0.borrow_mut();
+    pub(crate) fn get(&self, shared: &Arc<ContextState>, kind: ProgramKey) -> Result<Arc<Program>> {
+        let mut made = self.0.lock();
         if let Some((_, program)) = made.iter().find(|(other, _)| *other == kind) {
-            return Ok(Rc::clone(program));
+            return Ok(Arc::clone(program));
         }
-        let program = Rc::new(Program::build(shared, kind)?);
-        made.push((kind, Rc::clone(&program)));
+        let program = Arc::new(Program::build(shared, kind)?);
+        made.push((kind, Arc::clone(&program)));
         Ok(program)
     }
 }

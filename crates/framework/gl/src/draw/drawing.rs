@@ -12,9 +12,9 @@ use crate::objects::neutral_state::NeutralState;
 use crate::objects::timeline::Pair;
 use glow::HasContext as _;
 use interop_core::Result;
+use interop_core::describe::PlainMutex;
 use interop_core::draw::{DrawReport, Manner, MannerReason, Manners, Obstacle};
-use std::cell::{OnceCell, RefCell};
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Most timed draws in progress; a driver that never returns times gets no more.
@@ -72,12 +72,12 @@ struct TimedDraw {
 pub(crate) struct DrawChoices {
     manners: Manners<Class>,
     /// Framebuffers of this crate's targets with their storable textures, so that the context need not be queried.
-    targets: RefCell<Vec<(glow::Framebuffer, Option<Attachment>)>>,
+    targets: PlainMutex<Vec<(glow::Framebuffer, Option<Attachment>)>>,
     /// The texture for draws into a window.
     canvas: Canvas,
-    timed: RefCell<Vec<TimedDraw>>,
+    timed: PlainMutex<Vec<TimedDraw>>,
     /// GPU timestamps; `None` where the host's clock is used.
-    timers: OnceCell<Option<TimerFns>>,
+    timers: OnceLock<Option<TimerFns>>,
 }
 
 impl DrawChoices {
@@ -89,16 +89,16 @@ impl DrawChoices {
     /// current.
     pub(crate) fn remember(&self, shared: &ContextState, framebuffer: glow::Framebuffer) {
         let found = shared.features.compute.then(|| Attachment::bound(shared).ok()).flatten();
-        self.targets.borrow_mut().push((framebuffer, found));
+        self.targets.lock().push((framebuffer, found));
     }
 
     /// True for a framebuffer of this crate.
     pub(crate) fn knows(&self, framebuffer: glow::Framebuffer) -> bool {
-        self.targets.borrow().iter().any(|(known, _)| *known == framebuffer)
+        self.targets.lock().iter().any(|(known, _)| *known == framebuffer)
     }
 
     pub(crate) fn forget(&self, framebuffer: glow::Framebuffer) {
-        self.targets.borrow_mut().retain(|(known, _)| *known != framebuffer);
+        self.targets.lock().retain(|(known, _)| *known != framebuffer);
     }
 
     /// Returns the framebuffer object that draws write; `None` for a window's own framebuffer.
@@ -121,8 +121,7 @@ impl DrawChoices {
 
     /// Returns the texture behind the bound framebuffer object.
     fn texture(&self, shared: &ContextState, framebuffer: glow::Framebuffer) -> Result<Attachment, Obstacle> {
-        let known =
-            self.targets.borrow().iter().find(|(known, _)| *known == framebuffer).and_then(|(_, target)| *target);
+        let known = self.targets.lock().iter().find(|(known, _)| *known == framebuffer).and_then(|(_, target)| *target);
         known.map_or_else(|| Attachment::bound(shared), Ok)
     }
 
@@ -136,7 +135,7 @@ impl DrawChoices {
     /// Draws into the bound draw framebuffer. The context must be current.
     pub(crate) fn draw(
         &self,
-        shared: &Rc<ContextState>,
+        shared: &Arc<ContextState>,
         quad: &Quad,
         draw: &Draw<'_>,
         asked: Option<Manner>,
@@ -147,7 +146,7 @@ impl DrawChoices {
     fn draw_unless(
         &self,
         obstacle: Option<Obstacle>,
-        shared: &Rc<ContextState>,
+        shared: &Arc<ContextState>,
         quad: &Quad,
         draw: &Draw<'_>,
         asked: Option<Manner>,
@@ -205,7 +204,7 @@ impl DrawChoices {
 
     fn ready(
         &self,
-        shared: &Rc<ContextState>,
+        shared: &Arc<ContextState>,
         quad: &Quad,
         kind: ProgramKey,
         target: Target,
@@ -224,7 +223,7 @@ impl DrawChoices {
     /// Draws into the bound offscreen framebuffer; see [`Manners::settle`]. The context must be current.
     pub(crate) fn settled(
         &self,
-        shared: &Rc<ContextState>,
+        shared: &Arc<ContextState>,
         quad: &Quad,
         draw: &Draw<'_>,
         asked: Option<Manner>,
@@ -243,7 +242,7 @@ impl DrawChoices {
     /// Runs a draw, and measures its time or has it measured.
     fn time(
         &self,
-        shared: &Rc<ContextState>,
+        shared: &Arc<ContextState>,
         class: Class,
         manner: Manner,
         run: impl FnOnce() -> Result<()>,
@@ -258,7 +257,7 @@ impl DrawChoices {
             self.manners.told(class, manner, start.elapsed());
             return Ok(());
         };
-        if self.timed.borrow().len() == ON_THEIR_WAY {
+        if self.timed.lock().len() == ON_THEIR_WAY {
             return run();
         }
         let pair = Pair::new(shared)?;
@@ -267,7 +266,7 @@ impl DrawChoices {
         run()?;
         // SAFETY: as above.
         unsafe { timers.mark(pair.end.get()) };
-        self.timed.borrow_mut().push(TimedDraw { class, manner, pair });
+        self.timed.lock().push(TimedDraw { class, manner, pair });
         Ok(())
     }
 
@@ -281,11 +280,11 @@ impl DrawChoices {
 
     /// Collects the available times, and frees those that are no longer needed. Does not wait.
     fn collect(&self, shared: &ContextState) {
-        let Some(timers) = self.timers.get().copied().flatten().filter(|_| !self.timed.borrow().is_empty()) else {
+        let Some(timers) = self.timers.get().copied().flatten().filter(|_| !self.timed.lock().is_empty()) else {
             return;
         };
         let _calmed = NeutralState::set(shared, QUERIES, shared.is_engine());
-        self.timed.borrow_mut().retain(|timed| {
+        self.timed.lock().retain(|timed| {
             if !self.manners.is_measuring(&timed.class) {
                 return false;
             }

@@ -8,7 +8,7 @@ use crate::objects::draw_state::{DrawState, OutputState, Source};
 use glow::HasContext as _;
 use interop_core::draw::Plan;
 use interop_core::{Region, Result, Viewport};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Programs for both manners, an empty vertex array, and a sampler that makes any texture of one level complete.
 pub(crate) struct Quad {
@@ -56,7 +56,7 @@ impl PlanPlacement {
 }
 
 impl Quad {
-    pub(crate) fn new(shared: &Rc<ContextState>) -> Result<Self> {
+    pub(crate) fn new(shared: &Arc<ContextState>) -> Result<Self> {
         let gl = &shared.gl;
         shared.drain_errors("Quad::new");
         // SAFETY: the context is current; samplers are of GL 3.3.
@@ -75,7 +75,7 @@ impl Quad {
     }
 
     /// Draws into the bound draw framebuffer.
-    pub(crate) fn draw(&self, shared: &Rc<ContextState>, draw: &Draw<'_>) -> Result<()> {
+    pub(crate) fn draw(&self, shared: &Arc<ContextState>, draw: &Draw<'_>) -> Result<()> {
         let Draw { image, region, viewport, plan, keep, has_others } = *draw;
         let program = self.programs.get(shared, ProgramKey::of(plan, image, None))?;
         let source = Source { target: image.target, texture: image.texture, sampler: self.sampler.get() };

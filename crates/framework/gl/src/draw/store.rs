@@ -15,7 +15,7 @@ use crate::objects::state_guards::{ReadProgram, Sampler};
 use glow::HasContext as _;
 use interop_core::draw::Plan;
 use interop_core::{Result, Viewport};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Returns the key of the program for a draw into a target of this format.
 pub(crate) fn kind(plan: &Plan, image: &ImageSource, format: StoreFormat) -> ProgramKey {
@@ -37,7 +37,7 @@ pub(crate) fn inside(clip: Viewport, [right, top]: [u32; 2]) -> Option<[u32; 4]>
 
 /// Objects that a draw with stores needs.
 pub(crate) struct Ready {
-    program: Rc<Program>,
+    program: Arc<Program>,
     /// View without encoding, for a texture that encodes. It is created for each draw, because a name may stand for
     /// another texture at the next draw.
     view: Option<OwnedObject<glow::Texture>>,
@@ -45,13 +45,13 @@ pub(crate) struct Ready {
 
 impl Ready {
     /// Prepares a draw with a program of [`kind`] into a texture that does not encode.
-    pub(crate) fn of(shared: &Rc<ContextState>, programs: &Programs, kind: ProgramKey) -> Result<Self> {
+    pub(crate) fn of(shared: &Arc<ContextState>, programs: &Programs, kind: ProgramKey) -> Result<Self> {
         Ok(Self { program: programs.get(shared, kind)?, view: None })
     }
 
     /// Prepares a draw with a program of [`kind`].
     pub(crate) fn new(
-        shared: &Rc<ContextState>,
+        shared: &Arc<ContextState>,
         programs: &Programs,
         kind: ProgramKey,
         target: &Attachment,

@@ -15,35 +15,35 @@ use crate::objects::framebuffer::ColorTarget;
 use crate::objects::state_guards::Framebuffers;
 use crate::objects::timeline::Timeline;
 use glow::HasContext as _;
+use interop_core::describe::PlainMutex;
 use interop_core::draw::{Manner, Plan};
 use interop_core::{Extent, PixelFormat, Region, Result, Viewport};
-use std::cell::{OnceCell, RefCell};
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 /// Objects shared by a display and its surfaces.
 pub(crate) struct Tools {
-    quad: OnceCell<Quad>,
+    quad: OnceLock<Quad>,
     pub drawing: DrawChoices,
     /// `None` where the driver rejects it.
-    device_copy: OnceCell<Option<DeviceCopy>>,
+    device_copy: OnceLock<Option<DeviceCopy>>,
     /// Target of draws and copies for measurements, as large as the last one needed.
-    offscreen: RefCell<Option<(PixelFormat, ColorTarget)>>,
-    offscreen_bytes: RefCell<Option<(usize, OwnedObject<glow::Buffer>)>>,
+    offscreen: PlainMutex<Option<(PixelFormat, ColorTarget)>>,
+    offscreen_bytes: PlainMutex<Option<(usize, OwnedObject<glow::Buffer>)>>,
     /// Holds an engine's texture during a draw into it, and is empty otherwise.
-    lent: OnceCell<OwnedObject<glow::Framebuffer>>,
+    lent: OnceLock<OwnedObject<glow::Framebuffer>>,
     pub timeline: Timeline,
-    shared: Rc<ContextState>,
+    shared: Arc<ContextState>,
 }
 
 impl Tools {
-    pub(crate) fn new(shared: Rc<ContextState>) -> Rc<Self> {
-        let (quad, device_copy, lent) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let (offscreen, offscreen_bytes) = (RefCell::default(), RefCell::default());
+    pub(crate) fn new(shared: Arc<ContextState>) -> Arc<Self> {
+        let (quad, device_copy, lent) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let (offscreen, offscreen_bytes) = (PlainMutex::default(), PlainMutex::default());
         let (drawing, timeline) = (DrawChoices::default(), Timeline::default());
-        Rc::new(Self { quad, drawing, device_copy, offscreen, offscreen_bytes, lent, timeline, shared })
+        Arc::new(Self { quad, drawing, device_copy, offscreen, offscreen_bytes, lent, timeline, shared })
     }
 
-    pub(crate) fn shared(&self) -> &Rc<ContextState> {
+    pub(crate) fn shared(&self) -> &Arc<ContextState> {
         &self.shared
     }
 
@@ -133,7 +133,7 @@ impl Tools {
         asked: Option<Manner>,
     ) -> Result<()> {
         let (shared, quad) = (&self.shared, self.quad()?);
-        let mut offscreen = self.offscreen.borrow_mut();
+        let mut offscreen = self.offscreen.lock();
         let target = match offscreen.take() {
             Some((f, target)) if f == format && target.size() == (extent.width, extent.height) => target,
             _ => ColorTarget::new(shared, extent.width, extent.height, gl_format(format))?,
@@ -156,7 +156,7 @@ impl Tools {
     /// Reads a buffer through once into an offscreen target, without waiting. All state is restored.
     pub(crate) fn copy_offscreen(&self, from: &GlBuffer) -> Result<()> {
         let shared = &self.shared;
-        let mut offscreen = self.offscreen_bytes.borrow_mut();
+        let mut offscreen = self.offscreen_bytes.lock();
         let (len, buffer) = match offscreen.take() {
             Some((len, buffer)) if len >= from.len => (len, buffer),
             _ => (from.len, create_buffer(shared, from.len, glow::STREAM_COPY)?),

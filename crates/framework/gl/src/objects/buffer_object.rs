@@ -6,17 +6,17 @@ use crate::objects::state_guards::BoundBuffer;
 use glow::HasContext as _;
 use interop_core::{Error, Result, SharedHandle};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Creates a name for a buffer.
-pub(crate) fn create_name(shared: &Rc<ContextState>) -> Result<OwnedObject<glow::Buffer>> {
+pub(crate) fn create_name(shared: &Arc<ContextState>) -> Result<OwnedObject<glow::Buffer>> {
     // SAFETY: the context is current; the direct call is gated.
     let name = unsafe { if shared.features.dsa { shared.gl.create_named_buffer() } else { shared.gl.create_buffer() } };
     Ok(OwnedObject::new(shared, name.map_err(|e| shared.no_name("glCreateBuffers", &e))?))
 }
 
 /// Creates a mutable buffer of `bytes` bytes (at most 2^31 - 1, checked by the callers).
-pub(crate) fn create_buffer(shared: &Rc<ContextState>, bytes: usize, usage: u32) -> Result<OwnedObject<glow::Buffer>> {
+pub(crate) fn create_buffer(shared: &Arc<ContextState>, bytes: usize, usage: u32) -> Result<OwnedObject<glow::Buffer>> {
     const CALL: &str = "glBufferData";
     shared.drain_errors(CALL);
     let buffer = create_name(shared)?;
@@ -67,7 +67,7 @@ pub(crate) fn copy(
 
 /// Returns the bytes of a range of any buffer, through a copy by GL.
 pub(crate) fn read_back_buffer(
-    shared: &Rc<ContextState>,
+    shared: &Arc<ContextState>,
     buffer: glow::Buffer,
     range: Range<usize>,
 ) -> Result<Vec<u8>> {

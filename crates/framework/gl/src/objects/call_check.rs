@@ -2,12 +2,12 @@
 
 use crate::context::context_state::ContextState;
 use interop_core::Result;
-use std::cell::Cell;
+use interop_core::describe::PlainMutex;
 
 /// One kind of call: GL is asked for errors until the call has succeeded once (in debug builds always), because asking
 /// makes a threaded driver wait.
 #[derive(Default)]
-pub(crate) struct CallCheck(Cell<bool>);
+pub(crate) struct CallCheck(PlainMutex<bool>);
 
 impl CallCheck {
     /// Runs `f`, with a drain before and a check after it while errors are checked.

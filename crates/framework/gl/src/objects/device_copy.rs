@@ -13,7 +13,7 @@ use crate::objects::state_guards::ReadProgram;
 use crate::objects::transfer::Texels;
 use glow::HasContext as _;
 use interop_core::{Region, Result};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const SHADER: &str = include_str!("copy.comp");
 
@@ -28,7 +28,7 @@ pub(crate) struct DeviceCopy {
 impl DeviceCopy {
     /// Builds the program. The context must be current and have
     /// [`Features::compute`](crate::api::features::Features::compute).
-    pub(crate) fn new(shared: &Rc<ContextState>) -> Result<Self> {
+    pub(crate) fn new(shared: &Arc<ContextState>) -> Result<Self> {
         let text = format!("{}{SHADER}", compute_version(&shared.features));
         let program = link(shared, &[(glow::COMPUTE_SHADER, &text)])?;
         // SAFETY: the context is current and the program is of it and linked.

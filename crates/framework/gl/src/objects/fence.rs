@@ -4,8 +4,8 @@ use crate::context::context_state::ContextState;
 use crate::context::owned_object::OwnedObject;
 use glow::HasContext as _;
 use interop_core::Result;
-use std::cell::Cell;
-use std::rc::Rc;
+use interop_core::describe::PlainMutex;
+use std::sync::Arc;
 
 /// Length of one wait in nanoseconds; glow supports 31 bits.
 const SLICE_NS: i32 = 1_000_000_000;
@@ -18,16 +18,18 @@ const CALL: &str = "glClientWaitSync";
 /// A point in the GL command stream.
 pub(crate) struct Fence {
     name: OwnedObject<glow::Fence>,
-    is_flushed: Cell<bool>,
+    is_flushed: PlainMutex<bool>,
 }
 
 impl Fence {
     /// Inserts a fence after all commands so far. The context must be current.
-    pub(crate) fn insert(shared: &Rc<ContextState>) -> Result<Self> {
+    pub(crate) fn insert(shared: &Arc<ContextState>) -> Result<Self> {
         // SAFETY: the context is current.
         let name = unsafe { shared.gl.fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0) };
         match name {
-            Ok(id) if !id.0.is_null() => Ok(Self { name: OwnedObject::new(shared, id), is_flushed: Cell::default() }),
+            Ok(id) if !id.0.is_null() => {
+                Ok(Self { name: OwnedObject::new(shared, id), is_flushed: PlainMutex::default() })
+            }
             _ => Err(shared.check("glFenceSync").err().unwrap_or_else(|| shared.no_name("glFenceSync", ""))),
         }
     }

@@ -10,11 +10,11 @@ use crate::objects::state_guards::Framebuffers;
 use crate::objects::texture_object::create_texture;
 use glow::HasContext as _;
 use interop_core::{Extent, Result};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Runs `f` while a framebuffer with this texture is bound.
 fn with_framebuffer(
-    shared: &Rc<ContextState>,
+    shared: &Arc<ContextState>,
     texture: glow::Texture,
     f: impl FnOnce(),
 ) -> Result<OwnedObject<glow::Framebuffer>> {
@@ -41,7 +41,7 @@ fn with_framebuffer(
 }
 
 /// Clears a texture without writing from the host.
-pub(crate) fn zero_texture(shared: &Rc<ContextState>, texture: glow::Texture) -> Result<()> {
+pub(crate) fn zero_texture(shared: &Arc<ContextState>, texture: glow::Texture) -> Result<()> {
     shared.check_host(CLEARS)?;
     let clear = || {
         let _state = ClearState::set(shared);
@@ -53,7 +53,7 @@ pub(crate) fn zero_texture(shared: &Rc<ContextState>, texture: glow::Texture) ->
 
 /// A texture that is drawn into, with its framebuffer.
 pub(crate) struct ColorTarget {
-    shared: Rc<ContextState>,
+    shared: Arc<ContextState>,
     framebuffer: OwnedObject<glow::Framebuffer>,
     texture: OwnedObject<glow::Texture>,
     width: u32,
@@ -63,10 +63,10 @@ pub(crate) struct ColorTarget {
 
 impl ColorTarget {
     /// Creates both; the sides were checked against the context's limit. The content is undefined.
-    pub(crate) fn new(shared: &Rc<ContextState>, width: u32, height: u32, format: GlFormat) -> Result<Self> {
+    pub(crate) fn new(shared: &Arc<ContextState>, width: u32, height: u32, format: GlFormat) -> Result<Self> {
         let texture = create_texture(shared, width, height, format)?;
         let framebuffer = with_framebuffer(shared, texture.get(), || ())?;
-        Ok(Self { shared: Rc::clone(shared), framebuffer, texture, width, height, format })
+        Ok(Self { shared: Arc::clone(shared), framebuffer, texture, width, height, format })
     }
 
     pub(crate) fn framebuffer(&self) -> glow::Framebuffer {

@@ -5,7 +5,7 @@ use crate::context::context_state::ContextState;
 use crate::context::owned_object::OwnedObject;
 use glow::HasContext as _;
 use interop_core::Result;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Returns the first lines of a compute shader, in a context that supports them.
 pub(crate) fn compute_version(features: &Features) -> &'static str {
@@ -37,7 +37,7 @@ pub(crate) fn draw_version(features: &Features, buffers: bool) -> String {
 }
 
 /// Compiles and links stages, each given by its type and whole text. The context must be current and support them.
-pub(crate) fn link(shared: &Rc<ContextState>, stages: &[(u32, &str)]) -> Result<OwnedObject<glow::Program>> {
+pub(crate) fn link(shared: &Arc<ContextState>, stages: &[(u32, &str)]) -> Result<OwnedObject<glow::Program>> {
     let gl = &shared.gl;
     // SAFETY: the context is current; names are made, used and deleted here.
     unsafe {

@@ -6,11 +6,11 @@ use crate::context::owned_object::OwnedObject;
 use crate::objects::state_guards::{BoundTexture, Unpack};
 use glow::{HasContext as _, PixelUnpackData};
 use interop_core::{Region, Result};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Creates a 2-D texture whose storage `give_storage` allocates while it is bound. The caller checks for errors.
 pub(crate) fn bare_texture(
-    shared: &Rc<ContextState>,
+    shared: &Arc<ContextState>,
     give_storage: impl FnOnce(),
 ) -> Result<OwnedObject<glow::Texture>> {
     let (gl, target) = (&shared.gl, glow::TEXTURE_2D);
@@ -26,7 +26,7 @@ pub(crate) fn bare_texture(
 
 /// Creates a texture without content.
 pub(crate) fn create_texture(
-    shared: &Rc<ContextState>,
+    shared: &Arc<ContextState>,
     width: u32,
     height: u32,
     format: GlFormat,

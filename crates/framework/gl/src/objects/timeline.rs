@@ -6,11 +6,10 @@ use crate::context::context_state::ContextState;
 use crate::context::owned_object::OwnedObject;
 use crate::objects::neutral_state::NeutralState;
 use glow::HasContext as _;
+use interop_core::describe::PlainMutex;
 use interop_core::devices::timeline::{Backlog, Work};
 use interop_core::{DeviceClock, DeviceSpan, Result, Support};
-use std::cell::{Cell, OnceCell, RefCell};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// A timestamp further than this from the expected clock belongs to another clock.
@@ -21,9 +20,9 @@ const FAR: Duration = Duration::from_millis(100);
 pub(crate) struct Timeline {
     backlog: Backlog<TimedWork>,
     /// Queries whose times were read, for reuse.
-    free: RefCell<Vec<Pair>>,
-    clock: Cell<Option<DeviceClock>>,
-    track: OnceCell<Arc<str>>,
+    free: PlainMutex<Vec<Pair>>,
+    clock: PlainMutex<Option<DeviceClock>>,
+    track: OnceLock<Arc<str>>,
 }
 
 struct TimedWork {
@@ -38,7 +37,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    pub(crate) fn new(shared: &Rc<ContextState>) -> Result<Self> {
+    pub(crate) fn new(shared: &Arc<ContextState>) -> Result<Self> {
         let query = || {
             // SAFETY: the context is current.
             let name = unsafe { shared.gl.create_query() };
@@ -50,9 +49,9 @@ impl Pair {
 
 impl Timeline {
     /// Runs `f` and records its GL commands as a piece of work with this name. The context must be current.
-    pub(crate) fn timed<R>(&self, shared: &Rc<ContextState>, name: &'static str, f: impl FnOnce() -> R) -> R {
+    pub(crate) fn timed<R>(&self, shared: &Arc<ContextState>, name: &'static str, f: impl FnOnce() -> R) -> R {
         let (true, Some(timers)) = (self.backlog.is_on(), shared.raw.timers) else { return f() };
-        let pair = self.free.borrow_mut().pop();
+        let pair = self.free.lock().pop();
         let Some(pair) = pair.or_else(|| Pair::new(shared).ok()) else { return f() };
         let work = Work::new(name);
         // SAFETY: the context is current and the queries are of it.
@@ -71,9 +70,9 @@ impl Timeline {
     }
 
     /// Implements [`interop_core::Display::set_timeline`]. The context must be current.
-    pub(crate) fn switch(&self, shared: &Rc<ContextState>, on: bool) -> Result<Support> {
+    pub(crate) fn switch(&self, shared: &Arc<ContextState>, on: bool) -> Result<Support> {
         self.backlog.switch(false);
-        self.free.borrow_mut().clear();
+        self.free.lock().clear();
         if !on {
             return Ok(Support::Yes);
         }
@@ -121,7 +120,7 @@ impl Timeline {
             if let Some(span) = clock.span(track, work, start, end) {
                 into(span);
             }
-            self.free.borrow_mut().push(pair);
+            self.free.lock().push(pair);
         }
         Ok(())
     }
@@ -136,7 +135,7 @@ fn compare(shared: &ContextState, bits: u32) -> Result<DeviceClock> {
 }
 
 /// Tells whether timestamps are recorded, and from the clock that can be read: success codes alone are not reliable.
-fn prove(shared: &Rc<ContextState>, timers: &TimerFns, clock: &DeviceClock) -> Result<Support> {
+fn prove(shared: &Arc<ContextState>, timers: &TimerFns, clock: &DeviceClock) -> Result<Support> {
     let pair = Pair::new(shared)?;
     let _calmed = NeutralState::set(shared, QUERIES, shared.is_engine());
     let before = Instant::now();

@@ -6,23 +6,23 @@ use crate::context::owned_object::OwnedObject;
 use crate::objects::state_guards::BoundTexture;
 use crate::queue::{LentBuffer, QueueBuffer};
 use glow::HasContext as _;
+use interop_core::describe::PlainMutex;
 use interop_core::{HandleType, Result, SharedHandle};
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A buffer and the buffer textures that read it. It is shared by the staging block, by the surfaces that show it in
 /// place, and by holders of its address.
 pub(crate) struct Block {
     // The textures are deleted before the buffer that they read.
-    textures: RefCell<Vec<(u32, OwnedObject<glow::Texture>)>>,
+    textures: PlainMutex<Vec<(u32, OwnedObject<glow::Texture>)>>,
     buffer: Body,
     /// Imported memory that contains the buffer; dropped after it.
     memory: Option<OwnedObject<MemoryObject>>,
     /// Memory that this crate allocated for sharing, if it did; dropped last.
     exported: Option<crate::api::vulkan::VulkanMemory>,
-    shared: Rc<ContextState>,
+    shared: Arc<ContextState>,
     len: usize,
-    exposed: Cell<bool>,
+    exposed: PlainMutex<bool>,
 }
 
 /// A buffer, by its creator.
@@ -33,37 +33,37 @@ enum Body {
 }
 
 impl Block {
-    pub(crate) fn new(shared: &Rc<ContextState>, buffer: OwnedObject<glow::Buffer>, len: usize) -> Rc<Self> {
-        Rc::new(Self::over(shared, Body::Own(buffer), len))
+    pub(crate) fn new(shared: &Arc<ContextState>, buffer: OwnedObject<glow::Buffer>, len: usize) -> Arc<Self> {
+        Arc::new(Self::over(shared, Body::Own(buffer), len))
     }
 
     /// Wraps a buffer of a backend in this context, which lives for as long as this.
-    pub(crate) fn over_queue_buffer(shared: &Rc<ContextState>, buffer: QueueBuffer, len: usize) -> Rc<Self> {
-        Rc::new(Self::over(shared, Body::QueueBuffer(buffer), len))
+    pub(crate) fn over_queue_buffer(shared: &Arc<ContextState>, buffer: QueueBuffer, len: usize) -> Arc<Self> {
+        Arc::new(Self::over(shared, Body::QueueBuffer(buffer), len))
     }
 
-    fn over(shared: &Rc<ContextState>, buffer: Body, len: usize) -> Self {
+    fn over(shared: &Arc<ContextState>, buffer: Body, len: usize) -> Self {
         Self {
-            textures: RefCell::default(),
+            textures: PlainMutex::default(),
             buffer,
             memory: None,
             exported: None,
-            shared: Rc::clone(shared),
+            shared: Arc::clone(shared),
             len,
-            exposed: Cell::new(false),
+            exposed: PlainMutex::new(false),
         }
     }
 
     /// Wraps a buffer in memory that another API allocated; `exported` is that memory where this crate allocated it for
     /// sharing.
     pub(crate) fn in_memory(
-        shared: &Rc<ContextState>,
+        shared: &Arc<ContextState>,
         buffer: OwnedObject<glow::Buffer>,
         memory: OwnedObject<MemoryObject>,
         exported: Option<crate::api::vulkan::VulkanMemory>,
         len: usize,
-    ) -> Rc<Self> {
-        Rc::new(Self { memory: Some(memory), exported, ..Self::over(shared, Body::Own(buffer), len) })
+    ) -> Arc<Self> {
+        Arc::new(Self { memory: Some(memory), exported, ..Self::over(shared, Body::Own(buffer), len) })
     }
 
     /// Returns the memory that others can open.
@@ -71,7 +71,7 @@ impl Block {
         self.exported.as_ref()
     }
 
-    pub(crate) fn shared(&self) -> &Rc<ContextState> {
+    pub(crate) fn shared(&self) -> &Arc<ContextState> {
         &self.shared
     }
 
@@ -111,7 +111,7 @@ impl Block {
     /// Returns the buffer texture of that sized format, created once. The context must be current.
     pub(crate) fn texture(&self, format: u32) -> Result<glow::Texture> {
         const CALL: &str = "glTexBuffer";
-        if let Some((_, texture)) = self.textures.borrow().iter().find(|(f, _)| *f == format) {
+        if let Some((_, texture)) = self.textures.lock().iter().find(|(f, _)| *f == format) {
             return Ok(texture.get());
         }
         let (shared, gl) = (&self.shared, &self.shared.gl);
@@ -128,7 +128,7 @@ impl Block {
         };
         shared.check(CALL)?;
         let name = texture.get();
-        self.textures.borrow_mut().push((format, texture));
+        self.textures.lock().push((format, texture));
         Ok(name)
     }
 }

@@ -13,13 +13,13 @@ use crate::objects::state_guards::BoundBuffer;
 use crate::objects::texture_object::{bare_texture, set_order};
 use glow::HasContext as _;
 use interop_core::{Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, Result, Support, SurfaceDesc};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const STORAGE: &str = "glTexStorageMem2DEXT";
 
 /// Creates a memory object over the whole allocation behind `handle`, dedicated to one buffer or texture.
 fn open(
-    shared: &Rc<ContextState>,
+    shared: &Arc<ContextState>,
     handle: MemoryHandle,
     shape: MemoryShape,
 ) -> Result<(OwnedObject<MemoryObject>, MemoryObjectFns)> {
@@ -34,7 +34,7 @@ fn open(
 }
 
 /// Creates a buffer in memory that this crate allocates and others can open.
-pub(super) fn exported_buffer(shared: &Rc<ContextState>, bytes: usize) -> Result<Rc<Block>> {
+pub(super) fn exported_buffer(shared: &Arc<ContextState>, bytes: usize) -> Result<Arc<Block>> {
     shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Linear).ok_or_else(|reason| shared.unsupported(reason))?;
     let made = VulkanMemory::buffer(shared.vulkan()?, bytes)?;
     buffer(shared, made.export()?, bytes, Some(made))
@@ -43,11 +43,11 @@ pub(super) fn exported_buffer(shared: &Rc<ContextState>, bytes: usize) -> Result
 /// Creates the GL buffer over the first `bytes` of the allocation behind `handle`, which is that of `made` if this
 /// crate allocated it.
 pub(super) fn buffer(
-    shared: &Rc<ContextState>,
+    shared: &Arc<ContextState>,
     handle: MemoryHandle,
     bytes: usize,
     made: Option<VulkanMemory>,
-) -> Result<Rc<Block>> {
+) -> Result<Arc<Block>> {
     let size = buffer_size(&shared.device, &handle, bytes)?;
     let (memory, functions) = open(shared, handle, MemoryShape::Linear)?;
     let buffer = create_name(shared)?;
@@ -62,7 +62,7 @@ pub(super) fn buffer(
 }
 
 /// Creates a texture in memory that this crate allocates and others can open.
-pub(super) fn exported_texture(shared: &Rc<ContextState>, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
+pub(super) fn exported_texture(shared: &Arc<ContextState>, image: &ImageDesc) -> Result<Arc<ImageBlock>> {
     shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Image).ok_or_else(|reason| shared.unsupported(reason))?;
     let made = VulkanMemory::image(shared.vulkan()?, image)?;
     texture(shared, made.export()?, image, Some(made))
@@ -70,11 +70,11 @@ pub(super) fn exported_texture(shared: &Rc<ContextState>, image: &ImageDesc) -> 
 
 /// Creates the texture in the allocation behind `handle`, which is that of `made` if this crate allocated it.
 pub(super) fn texture(
-    shared: &Rc<ContextState>,
+    shared: &Arc<ContextState>,
     handle: MemoryHandle,
     image: &ImageDesc,
     made: Option<VulkanMemory>,
-) -> Result<Rc<ImageBlock>> {
+) -> Result<Arc<ImageBlock>> {
     let whole = handle.bytes();
     let format = gl_format(image.format);
     let len = SurfaceDesc::Image(*image).byte_len()?;

@@ -8,7 +8,6 @@ use crate::draw::image_source::ImageSource;
 use crate::objects::attachment::StoreFormat;
 use crate::queue::TextureHandle;
 use interop_core::{HandleType, ImageDesc, SharedHandle};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// A texture shared by the staging block and by the surfaces that show it.
@@ -20,20 +19,20 @@ pub(crate) struct ImageBlock {
     exported: Option<crate::api::vulkan::VulkanMemory>,
     /// Lives as long as the texture.
     owner: Arc<()>,
-    shared: Rc<ContextState>,
+    shared: Arc<ContextState>,
 }
 
 impl ImageBlock {
     pub(crate) fn new(
-        shared: &Rc<ContextState>,
+        shared: &Arc<ContextState>,
         texture: OwnedObject<glow::Texture>,
         memory: OwnedObject<MemoryObject>,
         exported: Option<crate::api::vulkan::VulkanMemory>,
-    ) -> Rc<Self> {
-        Rc::new(Self { texture, _memory: memory, exported, owner: Arc::default(), shared: Rc::clone(shared) })
+    ) -> Arc<Self> {
+        Arc::new(Self { texture, _memory: memory, exported, owner: Arc::default(), shared: Arc::clone(shared) })
     }
 
-    pub(crate) fn shared(&self) -> &Rc<ContextState> {
+    pub(crate) fn shared(&self) -> &Arc<ContextState> {
         &self.shared
     }
 

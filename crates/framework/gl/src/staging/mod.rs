@@ -19,16 +19,16 @@ use glow::HasContext as _;
 use interop_core::devices::maker_object::own;
 use interop_core::display::{Reach, Staging, StagingDriver, StagingKind};
 use interop_core::{Error, HandleType, Result, SharedHandle};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Content of a block: linear memory or an image.
 enum Body {
-    Linear(Rc<Block>),
-    Image(Rc<ImageBlock>),
+    Linear(Arc<Block>),
+    Image(Arc<ImageBlock>),
 }
 
 impl Body {
-    fn shared(&self) -> &Rc<ContextState> {
+    fn shared(&self) -> &Arc<ContextState> {
         match self {
             Self::Linear(block) => block.shared(),
             Self::Image(block) => block.shared(),
@@ -44,7 +44,7 @@ pub(crate) struct GlStaging {
 
 impl GlStaging {
     /// Creates a block.
-    pub(crate) fn new(shared: &Rc<ContextState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
+    pub(crate) fn new(shared: &Arc<ContextState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
         shared.enter()?;
         let linear = Body::Linear;
         let (body, reach) = match kind {
@@ -73,12 +73,12 @@ impl GlStaging {
     }
 
     /// Returns the block in its own type, if it belongs to this context.
-    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<ContextState>) -> Result<&'a Self> {
+    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Arc<ContextState>) -> Result<&'a Self> {
         own::<Self>(staging.driver(), shared)
     }
 
     /// Returns the buffer, for uses that need linear memory.
-    pub(crate) fn linear(&self) -> Result<&Rc<Block>> {
+    pub(crate) fn linear(&self) -> Result<&Arc<Block>> {
         match &self.body {
             Body::Linear(block) => Ok(block),
             // Rejected before.
@@ -87,7 +87,7 @@ impl GlStaging {
     }
 
     /// Returns the texture, if the block is one.
-    pub(crate) fn image(&self) -> Option<&Rc<ImageBlock>> {
+    pub(crate) fn image(&self) -> Option<&Arc<ImageBlock>> {
         match &self.body {
             Body::Linear(_) => None,
             Body::Image(block) => Some(block),

@@ -6,11 +6,11 @@ use crate::objects::buffer_object::create_buffer;
 use crate::objects::state_guards::BoundBuffer;
 use glow::HasContext as _;
 use interop_core::Result;
-use std::rc::Rc;
+use std::sync::Arc;
 
 const TARGET: u32 = glow::COPY_WRITE_BUFFER;
 
-pub(super) fn create(shared: &Rc<ContextState>, bytes: usize) -> Result<Rc<Block>> {
+pub(super) fn create(shared: &Arc<ContextState>, bytes: usize) -> Result<Arc<Block>> {
     let buffer = create_buffer(shared, bytes, glow::STREAM_DRAW)?;
     Ok(Block::new(shared, buffer, bytes))
 }

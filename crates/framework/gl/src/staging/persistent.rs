@@ -7,13 +7,13 @@ use crate::objects::state_guards::BoundBuffer;
 use glow::HasContext as _;
 use interop_core::{HostBlock, Result};
 use std::ptr::NonNull;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Readable as well: backends copy parts of earlier frames, and OpenCL maps imported memory for reading.
 const ACCESS: u32 = glow::MAP_READ_BIT | glow::MAP_WRITE_BIT | glow::MAP_PERSISTENT_BIT | glow::MAP_COHERENT_BIT;
 
 /// Creates the block and its mapped memory; the memory keeps the block alive.
-pub(super) fn create(shared: &Rc<ContextState>, bytes: usize) -> Result<(Rc<Block>, HostBlock)> {
+pub(super) fn create(shared: &Arc<ContextState>, bytes: usize) -> Result<(Arc<Block>, HostBlock)> {
     const CALL: &str = "glBufferStorage";
     if !shared.features.buffer_storage {
         return Err(shared.unsupported(shared.features.needed_to_map().into()));
@@ -41,6 +41,6 @@ pub(super) fn create(shared: &Rc<ContextState>, bytes: usize) -> Result<(Rc<Bloc
     };
     let block = Block::new(shared, buffer, bytes);
     // SAFETY: deleting a buffer unmaps it; until then, and so while the block lives, the mapping stays valid.
-    let host = unsafe { HostBlock::from_raw(address, bytes, Rc::<Block>::clone(&block)) };
+    let host = unsafe { HostBlock::from_raw(address, bytes, Arc::<Block>::clone(&block)) };
     Ok((block, host))
 }

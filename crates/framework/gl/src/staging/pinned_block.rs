@@ -7,10 +7,10 @@ use crate::objects::buffer_object::create_name;
 use glow::HasContext as _;
 use interop_core::devices::borrows::Holder;
 use interop_core::{Error, HostBlock, Result};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Creates the GL buffer over the first `bytes` of `host`. It keeps the memory alive until GL no longer uses it.
-pub(super) fn create(shared: &Rc<ContextState>, host: &HostBlock, bytes: usize) -> Result<Rc<Block>> {
+pub(super) fn create(shared: &Arc<ContextState>, host: &HostBlock, bytes: usize) -> Result<Arc<Block>> {
     if !shared.features.pinned_memory {
         return Err(shared.unsupported("the driver does not list GL_AMD_pinned_memory".into()));
     }

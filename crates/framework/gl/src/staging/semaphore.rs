@@ -9,7 +9,7 @@ use crate::staging::GlStaging;
 use glow::HasContext as _;
 use interop_core::display::{SemaphoreDriver, Staging};
 use interop_core::{Result, SharedHandle, SyncKind};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const WAIT: &str = "glWaitSemaphoreEXT";
 const SIGNAL: &str = "glSignalSemaphoreEXT";
@@ -20,7 +20,7 @@ pub(crate) struct GlSemaphore {
     /// The Vulkan semaphore that was opened; dropped after it.
     _made: VulkanSemaphore,
     functions: SemaphoreFns,
-    shared: Rc<ContextState>,
+    shared: Arc<ContextState>,
     timeline: bool,
     /// True after the first successful wait and signal; until then errors are checked.
     verified: [bool; 2],
@@ -28,7 +28,7 @@ pub(crate) struct GlSemaphore {
 
 impl GlSemaphore {
     /// Creates a semaphore, opens it, and exports it for others.
-    pub(crate) fn new(shared: &Rc<ContextState>, kind: SyncKind) -> Result<(Self, SharedHandle)> {
+    pub(crate) fn new(shared: &Arc<ContextState>, kind: SyncKind) -> Result<(Self, SharedHandle)> {
         shared.enter()?;
         let functions = shared.raw.semaphores;
         let functions =
@@ -39,7 +39,7 @@ impl GlSemaphore {
         // SAFETY: the context is current and lists the extensions (`caps`).
         let semaphore = unsafe { open_semaphore(&functions, &shared.gl, &shared.device, made.export()?) }?;
         let semaphore = OwnedObject::new(shared, semaphore);
-        let (shared, verified) = (Rc::clone(shared), [false; 2]);
+        let (shared, verified) = (Arc::clone(shared), [false; 2]);
         Ok((Self { semaphore, _made: made, functions, shared, timeline, verified }, handle))
     }
 

@@ -9,13 +9,13 @@ use crate::staging::GlStaging;
 use interop_core::display::{Bytes, Staging, StoredDriver, SurfaceDriver};
 use interop_core::{BufferView, HandleType, Result, SharedHandle};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 const ZERO_BYTES: usize = 1 << 22;
 
 /// A buffer, without a particular target.
 pub(crate) struct BufferSurface {
-    tools: Rc<Tools>,
+    tools: Arc<Tools>,
     bytes: usize,
     buffer: ObjectRef<glow::Buffer>,
     uploads: CallCheck,
@@ -25,7 +25,7 @@ pub(crate) struct BufferSurface {
 interop_core::owned!(BufferSurface: ContextState, "surface", |surface| surface.shared());
 
 impl BufferSurface {
-    pub(crate) fn new(tools: &Rc<Tools>, bytes: usize) -> Result<Self> {
+    pub(crate) fn new(tools: &Arc<Tools>, bytes: usize) -> Result<Self> {
         let shared = tools.shared();
         let buffer = create_buffer(shared, bytes, glow::DYNAMIC_DRAW)?;
         let zeros = vec![0; bytes.min(ZERO_BYTES)];
@@ -38,15 +38,15 @@ impl BufferSurface {
     }
 
     /// Wraps an engine's buffer, which has this many bytes.
-    pub(crate) fn over(tools: &Rc<Tools>, bytes: usize, buffer: glow::Buffer) -> Self {
+    pub(crate) fn over(tools: &Arc<Tools>, bytes: usize, buffer: glow::Buffer) -> Self {
         Self::with(tools, bytes, ObjectRef::Engines(buffer))
     }
 
-    fn with(tools: &Rc<Tools>, bytes: usize, buffer: ObjectRef<glow::Buffer>) -> Self {
-        Self { tools: Rc::clone(tools), bytes, buffer, uploads: CallCheck::default(), copies: CallCheck::default() }
+    fn with(tools: &Arc<Tools>, bytes: usize, buffer: ObjectRef<glow::Buffer>) -> Self {
+        Self { tools: Arc::clone(tools), bytes, buffer, uploads: CallCheck::default(), copies: CallCheck::default() }
     }
 
-    fn shared(&self) -> &Rc<ContextState> {
+    fn shared(&self) -> &Arc<ContextState> {
         self.tools.shared()
     }
 

@@ -12,26 +12,26 @@ use interop_core::display::{Bytes, InPlaceDriver, Pixels, Staging, SurfaceDriver
 use interop_core::draw::{Manner, Plan};
 use interop_core::{BufferView, Error, HandleType, ImageDesc, ImageView, Region, Result, SharedHandle};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// An image in a staging block, read by texel index.
 pub(crate) struct InPlaceImage {
-    tools: Rc<Tools>,
+    tools: Arc<Tools>,
     image: ImageDesc,
     shown: Option<ImageContent>,
 }
 
 /// Source of the image. It keeps the block alive.
 enum ImageContent {
-    Linear { source: ImageSource, block: Rc<Block>, view: ImageView },
-    Texture(Rc<ImageBlock>),
+    Linear { source: ImageSource, block: Arc<Block>, view: ImageView },
+    Texture(Arc<ImageBlock>),
 }
 
 interop_core::owned!(InPlaceImage: ContextState, "surface", |surface| surface.tools.shared());
 
 impl InPlaceImage {
-    pub(crate) fn new(tools: &Rc<Tools>, image: ImageDesc) -> Self {
-        Self { tools: Rc::clone(tools), image, shown: None }
+    pub(crate) fn new(tools: &Arc<Tools>, image: ImageDesc) -> Self {
+        Self { tools: Arc::clone(tools), image, shown: None }
     }
 
     /// Returns the buffer texture, with the position of the image in texels.
@@ -68,7 +68,7 @@ impl InPlaceDriver<Pixels> for InPlaceImage {
         let shared = self.tools.shared();
         shared.enter()?;
         let block = GlStaging::of(staging, shared)?.image();
-        self.shown = Some(ImageContent::Texture(Rc::clone(block.ok_or(Error::NothingShown)?)));
+        self.shown = Some(ImageContent::Texture(Arc::clone(block.ok_or(Error::NothingShown)?)));
         Ok(true)
     }
 
@@ -90,28 +90,28 @@ impl InPlaceDriver<Pixels> for InPlaceImage {
         let texture = block.texture(fetched)?;
         let (base, pitch) = (texels.base, texels.pitch);
         let source = ImageSource { target: glow::TEXTURE_BUFFER, texture, base, pitch, decoding };
-        self.shown = Some(ImageContent::Linear { source, block: Rc::clone(block), view: *view });
+        self.shown = Some(ImageContent::Linear { source, block: Arc::clone(block), view: *view });
         Ok(())
     }
 }
 
 /// Bytes in a staging block.
 pub(crate) struct InPlaceBuffer {
-    tools: Rc<Tools>,
+    tools: Arc<Tools>,
     shown: Option<ShownBuffer>,
 }
 
 /// The buffer that is shown now. It keeps the block alive.
 struct ShownBuffer {
-    block: Rc<Block>,
+    block: Arc<Block>,
     view: BufferView,
 }
 
 interop_core::owned!(InPlaceBuffer: ContextState, "surface", |surface| surface.tools.shared());
 
 impl InPlaceBuffer {
-    pub(crate) fn new(tools: &Rc<Tools>) -> Self {
-        Self { tools: Rc::clone(tools), shown: None }
+    pub(crate) fn new(tools: &Arc<Tools>) -> Self {
+        Self { tools: Arc::clone(tools), shown: None }
     }
 
     /// Returns the block's buffer and the range in it. From now on the user's shaders may write it.
@@ -141,7 +141,7 @@ impl InPlaceDriver<Bytes> for InPlaceBuffer {
     fn show(&mut self, staging: &Staging, view: &BufferView) -> Result<()> {
         let shared = self.tools.shared();
         shared.enter()?;
-        let block = Rc::clone(GlStaging::of(staging, shared)?.linear()?);
+        let block = Arc::clone(GlStaging::of(staging, shared)?.linear()?);
         self.shown = Some(ShownBuffer { block, view: *view });
         Ok(())
     }

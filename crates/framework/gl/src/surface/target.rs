@@ -6,9 +6,9 @@ use crate::draw::tools::Tools;
 use crate::objects::framebuffer::ColorTarget;
 use crate::objects::state_guards::Framebuffers;
 use glow::HasContext as _;
+use interop_core::describe::PlainMutex;
 use interop_core::{PixelFormat, Result, SurfaceDesc};
-use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 type Bindings = (Option<glow::Framebuffer>, Option<glow::Framebuffer>);
 
@@ -17,24 +17,24 @@ type Bindings = (Option<glow::Framebuffer>, Option<glow::Framebuffer>);
 pub struct OffscreenTarget {
     color: ColorTarget,
     format: PixelFormat,
-    tools: Rc<Tools>,
-    before: Cell<Option<Bindings>>,
+    tools: Arc<Tools>,
+    before: PlainMutex<Option<Bindings>>,
 }
 
 impl OffscreenTarget {
-    pub(crate) fn new(tools: &Rc<Tools>, width: u32, height: u32, format: PixelFormat) -> Result<Self> {
+    pub(crate) fn new(tools: &Arc<Tools>, width: u32, height: u32, format: PixelFormat) -> Result<Self> {
         let shared = tools.shared();
         shared.enter()?;
         SurfaceDesc::image(width, height, format).check(&shared.device.name, &shared.caps)?;
         let color = ColorTarget::new(shared, width, height, gl_format(format))?;
-        let target = Self { color, format, tools: Rc::clone(tools), before: Cell::new(None) };
+        let target = Self { color, format, tools: Arc::clone(tools), before: PlainMutex::new(None) };
         let _bound = Framebuffers::bind(shared, target.color.framebuffer());
         target.tools.clear([0.0; 4]);
         target.tools.drawing.remember(shared, target.color.framebuffer());
         Ok(target)
     }
 
-    fn shared(&self) -> &Rc<ContextState> {
+    fn shared(&self) -> &Arc<ContextState> {
         self.tools.shared()
     }
 

@@ -20,12 +20,11 @@ use glow::PixelUnpackData;
 use interop_core::display::{Pixels, Staging, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
 use interop_core::{Error, HandleType, ImageDesc, ImageView, Region, Result, SharedHandle};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// A texture of one level.
 pub(crate) struct TextureSurface {
-    tools: Rc<Tools>,
+    tools: Arc<Tools>,
     image: ImageDesc,
     format: GlFormat,
     texture: ObjectRef<glow::Texture>,
@@ -45,14 +44,14 @@ fn single_rows(transfer: ImageTransfer) -> impl Iterator<Item = (Region, usize)>
 interop_core::owned!(TextureSurface: ContextState, "surface", |surface| surface.shared());
 
 impl TextureSurface {
-    pub(crate) fn new(tools: &Rc<Tools>, image: &ImageDesc) -> Result<Self> {
+    pub(crate) fn new(tools: &Arc<Tools>, image: &ImageDesc) -> Result<Self> {
         let shared = tools.shared();
         let format = gl_format(image.format);
         let texture = create_texture(shared, image.extent.width, image.extent.height, format)?;
         set_order(shared, texture.get(), format)?;
         zero_texture(shared, texture.get())?;
         Ok(Self {
-            tools: Rc::clone(tools),
+            tools: Arc::clone(tools),
             image: *image,
             format,
             texture: ObjectRef::Ours(texture),
@@ -64,9 +63,9 @@ impl TextureSurface {
     }
 
     /// Wraps level 0 of an engine's texture, which has this size and format.
-    pub(crate) fn over(tools: &Rc<Tools>, image: &ImageDesc, texture: glow::Texture) -> Self {
+    pub(crate) fn over(tools: &Arc<Tools>, image: &ImageDesc, texture: glow::Texture) -> Self {
         Self {
-            tools: Rc::clone(tools),
+            tools: Arc::clone(tools),
             image: *image,
             format: gl_format(image.format),
             texture: ObjectRef::Engines(texture),
@@ -86,7 +85,7 @@ impl TextureSurface {
         }
     }
 
-    fn shared(&self) -> &Rc<ContextState> {
+    fn shared(&self) -> &Arc<ContextState> {
         self.tools.shared()
     }
 
@@ -158,7 +157,7 @@ impl StoredDriver<Pixels> for TextureSurface {
         let shared = self.shared();
         shared.enter()?;
         shared.check_host(UPLOADS)?;
-        let block = Rc::clone(GlStaging::of(staging, shared)?.linear()?);
+        let block = Arc::clone(GlStaging::of(staging, shared)?.linear()?);
         let transfer = ImageTransfer::new(at, view);
         let channel = transfer.view.format.channel_kind().bytes();
         if !transfer.view.offset.is_multiple_of(channel)

@@ -7,7 +7,7 @@ use interop_core::display::{Display as _, Surface, SurfacePart};
 use interop_core::{Error, Extent, ImageDesc, ImageView, PixelFormat, Support, SurfaceDesc, View};
 use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_testing::{Need, has, need};
-use std::rc::Rc;
+use std::sync::Arc;
 
 pub const FORMATS: [PixelFormat; interop_core::describe::format::COUNT] = PixelFormat::ALL;
 
@@ -29,7 +29,7 @@ pub fn stored(format: PixelFormat) -> (u32, u32) {
 }
 
 /// A display with no window. `limit` tests what old drivers get.
-pub fn headless(limit: Option<(u32, u32)>) -> Option<Rc<GlDisplay>> {
+pub fn headless(limit: Option<(u32, u32)>) -> Option<Arc<GlDisplay>> {
     let options = HeadlessOptions::default().with_version_limit(limit);
     match GlDisplay::headless(options) {
         Err(e) if !matches!(e, Error::Unavailable { .. }) => panic!("{e}"),
@@ -52,7 +52,7 @@ pub fn is_software(display: &GlDisplay, what: &str) -> bool {
 }
 
 /// The driver's best, and the least that is supported; one after the other, since one context is current at a time.
-pub fn displays() -> impl Iterator<Item = Rc<GlDisplay>> {
+pub fn displays() -> impl Iterator<Item = Arc<GlDisplay>> {
     [None, Some((3, 3))].into_iter().filter_map(headless)
 }
 
@@ -88,12 +88,12 @@ pub fn plain(display: &GlDisplay) -> Surface {
 
 /// The driver's best, and what it would be without later versions and extensions; one after the other, since one context is
 /// current at a time. Each keeps its context.
-pub fn es_displays() -> impl Iterator<Item = Rc<GlDisplay>> {
+pub fn es_displays() -> impl Iterator<Item = Arc<GlDisplay>> {
     [None, Some((3, 1)), Some((3, 0))].into_iter().filter_map(|limit| Some(Engine::es()?.pixelferry(limit)))
 }
 
 /// Those of desktop OpenGL, too.
-pub fn all_displays() -> impl Iterator<Item = Rc<GlDisplay>> {
+pub fn all_displays() -> impl Iterator<Item = Arc<GlDisplay>> {
     displays().chain(es_displays())
 }
 

@@ -6,12 +6,13 @@ use crate::suite::engine::Engine;
 use glow::HasContext as _;
 use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
 use interop_core::conformance::stored;
+use interop_core::describe::PlainMutex;
 use interop_core::display::{Display, StagingKind, SurfacePart};
 use interop_core::{DisplayCaps, Error, HandleType, HostBlock, PixelFormat, SharedHandle, SurfaceDesc};
 use pixelferry_gl::{DrawOptions, EngineOptions, GlDisplay, HeadlessOptions, ObjectCounts, Viewport, headless_devices};
 use pixelferry_testing::{Need, by_level, need};
-use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 const DESC: SurfaceDesc = SurfaceDesc::image(16, 8, PixelFormat::Rgba8);
 
@@ -290,18 +291,18 @@ fn mapped_memory_outlives_everything_else() {
 
 #[test]
 fn objects_of_the_compute_side_are_dropped_in_the_right_context() {
-    struct Witness(Rc<GlDisplay>, Rc<Cell<Option<bool>>>);
+    struct Witness(Arc<GlDisplay>, Arc<PlainMutex<Option<bool>>>);
     impl Drop for Witness {
         fn drop(&mut self) {
             self.1.set(Some(self.0.is_current()));
         }
     }
     let Some(first) = headless(None) else { return };
-    let seen = Rc::new(Cell::new(None));
-    first.drop_in_context(Box::new(Witness(Rc::clone(&first), Rc::clone(&seen))));
+    let seen = Arc::new(PlainMutex::new(None));
+    first.drop_in_context(Box::new(Witness(Arc::clone(&first), Arc::clone(&seen))));
     assert_eq!(seen.take(), Some(true));
     let second = headless(None).unwrap();
-    first.drop_in_context(Box::new(Witness(Rc::clone(&first), Rc::clone(&seen))));
+    first.drop_in_context(Box::new(Witness(Arc::clone(&first), Arc::clone(&seen))));
     assert_eq!(seen.take(), None, "it waits");
     second.clear([0.0; 4]).unwrap_or(());
     first.make_current().unwrap();

@@ -14,7 +14,6 @@ use interop_core::{
 };
 use pixelferry_gl::{EngineOptions, GlDisplay, Viewport};
 use std::ffi::{CStr, c_void};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,7 +80,7 @@ const BAD: [TargetRefusal; 6] = [
 ];
 
 /// A link, and a kernel that writes one byte all over.
-fn link(display: &Rc<GlDisplay>) -> Result<(Link, Arc<dyn Kernel>)> {
+fn link(display: &Arc<GlDisplay>) -> Result<(Link, Arc<dyn Kernel>)> {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new()?);
     let grey = KernelSource::new("grey").cpu_image(|out, _| out.par_pixels(|_, _| [99_u8; 4]));
     let kernel = backend.build(&grey)?;

@@ -17,6 +17,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::num::NonZeroU32;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::OnceLock;
 
 pub struct Engine {
@@ -25,7 +26,7 @@ pub struct Engine {
     /// Surface that it draws to, if it has one.
     surface: Option<Surface<PbufferSurface>>,
     /// Makes the engine deny that its context is current, whatever the truth.
-    pub pretend_elsewhere: Rc<Cell<bool>>,
+    pub pretend_elsewhere: Arc<Cell<bool>>,
 }
 
 type GetIntegers = unsafe extern "system" fn(parameter: u32, index: u32, values: *mut i32);
@@ -155,7 +156,7 @@ impl Engine {
         let get = display.get_proc_address(c"glGetIntegeri_v");
         // SAFETY: null becomes `None`, else it is the function of that name.
         GET_INTEGERS.get_or_init(|| unsafe { std::mem::transmute::<*const c_void, Option<GetIntegers>>(get) });
-        Self { context, display, surface, pretend_elsewhere: Rc::default() }
+        Self { context, display, surface, pretend_elsewhere: Arc::default() }
     }
 
     pub fn make_current(&self) {
@@ -166,18 +167,18 @@ impl Engine {
     }
 
     pub fn options(&self, version_limit: Option<(u32, u32)>) -> EngineOptions {
-        let (context, elsewhere) = (Rc::clone(&self.context), Rc::clone(&self.pretend_elsewhere));
+        let (context, elsewhere) = (Rc::clone(&self.context), Arc::clone(&self.pretend_elsewhere));
         EngineOptions::default()
             .with_is_current(move || !elsewhere.get() && context.is_current())
             .with_version_limit(version_limit)
     }
 
-    pub fn glow(&self) -> Rc<glow::Context> {
+    pub fn glow(&self) -> Arc<glow::Context> {
         // SAFETY: the context is current and the loader is its own.
-        Rc::new(unsafe { glow::Context::from_loader_function_cstr(|s| self.display.get_proc_address(s)) })
+        Arc::new(unsafe { glow::Context::from_loader_function_cstr(|s| self.display.get_proc_address(s)) })
     }
 
-    pub fn pixelferry(&self, version_limit: Option<(u32, u32)>) -> Rc<GlDisplay> {
+    pub fn pixelferry(&self, version_limit: Option<(u32, u32)>) -> Arc<GlDisplay> {
         // SAFETY: the context is current and outlives the display in every test.
         unsafe { GlDisplay::from_loader(|s| self.display.get_proc_address(s), self.options(version_limit)) }.unwrap()
     }

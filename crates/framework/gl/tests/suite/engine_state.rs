@@ -15,7 +15,6 @@ use pixelferry_gl::{
     AlphaMode, DrawOptions, Encoding, EngineOptions, Filter, Fit, GlDisplay, Manner, ToneMap, Viewport,
 };
 use pixelferry_testing::{Need, by_level, need, pass_in_child};
-use std::rc::Rc;
 use std::sync::Arc;
 
 fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
@@ -308,7 +307,7 @@ fn works_by_the_engines_own_glow() {
     exercise(&gl, &display, PixelFormat::Rgba8);
     assert!(display.make_current().is_err());
     drop(display);
-    assert_eq!(Rc::strong_count(&gl), 1);
+    assert_eq!(Arc::strong_count(&gl), 1);
 }
 
 /// eframe and three-d hold their glow in an `Arc`.

@@ -19,7 +19,6 @@ use interop_core::{
 };
 use pixelferry_gl::{DrawOptions, EngineOptions, EngineTexture, GlDisplay, TargetEncoding};
 use pixelferry_testing::{Child, by_level, has};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Tests that run with each version.
@@ -60,7 +59,7 @@ fn given() -> Option<(u32, u32)> {
 }
 
 /// A context and its display; the context must be of the version that was asked for where Mesa draws.
-fn open() -> Option<(Engine, Rc<GlDisplay>)> {
+fn open() -> Option<(Engine, Arc<GlDisplay>)> {
     let engine = Engine::es()?;
     let display = engine.pixelferry(None);
     assert!(display.is_es());
@@ -90,7 +89,7 @@ fn every_format_and_way_up() {
             assert!(reason.contains(&version) && reason.contains(&format.to_string()), "{reason}");
         }
     }
-    let open = || Ok(Engine::es().unwrap().pixelferry(None) as Rc<dyn Display>);
+    let open = || Ok(Engine::es().unwrap().pixelferry(None) as Arc<dyn Display>);
     Surfaces { open: &open, sizes: &[(33, 17)], any_rows: true }.check().unwrap();
     // Formats that every OpenGL ES 3 draws into.
     let always = |format: &PixelFormat| format.channel_kind() == ChannelKind::Unorm8 || *format == PixelFormat::Rgb10A2;

@@ -12,10 +12,10 @@ use pixelferry_gl::{EngineOptions, GlDisplay};
 use pixelferry_testing::{Need, Usage, need};
 use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A display that opens descriptors.
-fn display() -> Option<Rc<GlDisplay>> {
+fn display() -> Option<Arc<GlDisplay>> {
     let display = headless(None)?;
     let opens = display.caps().can_import(HandleType::OpaqueFd, interop_core::MemoryShape::Linear);
     supports(&display, "memory by descriptor", opens).then_some(display)

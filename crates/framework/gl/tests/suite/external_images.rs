@@ -12,7 +12,7 @@ use interop_core::{
 use pixelferry_gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry_testing::{Child, Need, Usage, by_level, need};
 use std::fs::File;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// llvmpipe starts rows at multiples of a cache line.
 const ROW_ALIGNMENT: usize = 64;
@@ -24,17 +24,17 @@ fn image(width: u32, height: u32, format: PixelFormat) -> (SurfaceDesc, ImageDes
 }
 
 /// A display that can do it.
-fn display(support: impl Fn(&GlDisplay) -> Support) -> Option<Rc<GlDisplay>> {
+fn display(support: impl Fn(&GlDisplay) -> Support) -> Option<Arc<GlDisplay>> {
     let display = headless(None)?;
     let supported = support(&display);
     supports(&display, "textures by descriptor", supported).then_some(display)
 }
 
-fn importer() -> Option<Rc<GlDisplay>> {
+fn importer() -> Option<Arc<GlDisplay>> {
     display(|d| d.caps().can_import(HandleType::OpaqueFd, MemoryShape::Image))
 }
 
-fn exporter() -> Option<Rc<GlDisplay>> {
+fn exporter() -> Option<Arc<GlDisplay>> {
     display(|d| d.caps().can_export(HandleType::OpaqueFd, MemoryShape::Image))
 }
 

@@ -15,7 +15,7 @@ const SIZE: (u32, u32) = (16, 16);
 const ALL: manner_rules::PixelRect = (0, 0, 16, 16);
 
 /// A display that has compute shaders; says SKIPPED where the driver has none.
-fn display() -> Option<std::rc::Rc<GlDisplay>> {
+fn display() -> Option<std::sync::Arc<GlDisplay>> {
     let display = common::headless(None)?;
     let version = display.version();
     let found = if version >= (4, 5) { Ok(()) } else { Err(format!("OpenGL {}.{}", version.0, version.1)) };

@@ -8,12 +8,12 @@ use interop_core::display::{Display, Staging, StagingKind, Surface};
 use interop_core::{Error, HandleType, ImageDesc, PixelFormat, SharedHandle, Support, SurfaceDesc, SyncKind};
 use pixelferry_gl::{EngineOptions, GlDisplay};
 use pixelferry_testing::Usage;
-use std::rc::Rc;
+use std::sync::Arc;
 
 const KINDS: [SyncKind; 2] = [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];
 
 /// A display that makes such semaphores.
-fn display(kind: SyncKind) -> Option<Rc<GlDisplay>> {
+fn display(kind: SyncKind) -> Option<Arc<GlDisplay>> {
     let display = headless(None)?;
     let made = display.caps().can_make_semaphore(kind);
     supports(&display, &format!("shared {kind}"), made).then_some(display)

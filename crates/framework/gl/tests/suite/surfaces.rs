@@ -7,11 +7,11 @@ use interop_core::display::{Display, StagingKind};
 use interop_core::{Error, PixelFormat, Result, SurfaceDesc};
 use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_testing::{Level, by_level, level};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const SIZES: [(u32, u32); 6] = [(33, 17), (1, 1), (1, 7), (101, 3), (256, 64), (3, 200)];
 
-fn check(open: &dyn Fn() -> Result<Rc<dyn Display>>) {
+fn check(open: &dyn Fn() -> Result<Arc<dyn Display>>) {
     let sizes = &SIZES[..by_level(1, 6, 6)];
     let ways = Surfaces { open, sizes, any_rows: true }.check().unwrap();
     assert!(ways.staged > 0, "{ways:?}");
@@ -22,9 +22,9 @@ fn surfaces_and_blocks_are_as_every_displays() {
     let limits = [None, Some((3, 3))];
     for limit in limits {
         if headless(limit).is_some() {
-            check(
-                &|| Ok(GlDisplay::headless(HeadlessOptions::default().with_version_limit(limit))? as Rc<dyn Display>),
-            );
+            check(&|| {
+                Ok(GlDisplay::headless(HeadlessOptions::default().with_version_limit(limit))? as Arc<dyn Display>)
+            });
         }
     }
 }
@@ -36,7 +36,7 @@ fn surfaces_and_blocks_of_opengl_es_are_as_every_displays() {
     let ways = if level() == Level::Short { &limits[..1] } else { &limits };
     for limit in ways.iter().filter(|_| Engine::es().is_some()) {
         // The display keeps its context.
-        check(&|| Ok(Engine::es().unwrap().pixelferry(*limit) as Rc<dyn Display>));
+        check(&|| Ok(Engine::es().unwrap().pixelferry(*limit) as Arc<dyn Display>));
     }
 }
 

@@ -13,7 +13,6 @@ use crate::select::{Audit, Clock};
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -149,7 +148,7 @@ impl Auditor {
     /// Before the open frame is handed over: takes its digest behind its kernels, where it is due.
     pub fn before_hand_over(
         &mut self,
-        (backend, display): (&Arc<dyn ComputeBackend>, &Rc<dyn Display>),
+        (backend, display): (&Arc<dyn ComputeBackend>, &Arc<dyn Display>),
         path: &mut OpenedPath,
         (layout, part): (&FrameLayout, &SurfacePart),
         frame: u64,
@@ -177,7 +176,7 @@ impl Auditor {
 
     fn written(
         &mut self,
-        (backend, display): (&Arc<dyn ComputeBackend>, &Rc<dyn Display>),
+        (backend, display): (&Arc<dyn ComputeBackend>, &Arc<dyn Display>),
         path: &mut OpenedPath,
         part: &SurfacePart,
     ) -> Result<Option<(Digest, DigestPlan)>> {
@@ -200,7 +199,7 @@ impl Auditor {
     /// After the hand-over: takes the digest of what the display now reads, where it is due.
     pub fn after_hand_over(
         &mut self,
-        display: &Rc<dyn Display>,
+        display: &Arc<dyn Display>,
         path: &mut OpenedPath,
         layout: &FrameLayout,
         newest: u64,
@@ -219,7 +218,7 @@ impl Auditor {
     fn take_found(
         &mut self,
         moment: AuditMoment,
-        display: &Rc<dyn Display>,
+        display: &Arc<dyn Display>,
         path: &mut OpenedPath,
         layout: &FrameLayout,
     ) {

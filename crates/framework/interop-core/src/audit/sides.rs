@@ -9,7 +9,6 @@ use crate::devices::capability::HandleType;
 use crate::devices::identity::Api;
 use crate::display::{Display, Staging, StagingKind, Surface, SurfacePart};
 use crate::path::{FrameLayout, OpenedPath, SharingPath};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The side that writes frames.
@@ -101,7 +100,7 @@ impl DisplaySide {
     /// many digests are on their way.
     pub fn read(
         &mut self,
-        display: &Rc<dyn Display>,
+        display: &Arc<dyn Display>,
         surface: &mut Surface,
         layout: &FrameLayout,
         part: &SurfacePart,
@@ -168,7 +167,7 @@ fn linear<'c>(
 
 /// Makes memory that both the kernels in the display's queue and the display address.
 fn frame_copy(
-    display: &Rc<dyn Display>,
+    display: &Arc<dyn Display>,
     backend: &dyn ComputeBackend,
     queue: HandleType,
     bytes: usize,

@@ -65,12 +65,6 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
     /// Implements [`ComputeBackend::allocate`].
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>>;
 
-    /// Implements [`ComputeBackend::allocate_send`].
-    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        let reason = format!("its memory belongs to one thread; {bytes} bytes for another thread are unsupported");
-        Err(Error::unsupported(BackendDriver::device(self), reason))
-    }
-
     /// Implements [`ComputeBackend::import_host`].
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         let reason = format!("its kernels cannot write {} bytes of host memory in place", block.len());
@@ -78,7 +72,7 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
     }
 
     /// Implements [`ComputeBackend::prepare_host`].
-    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any + Send + Sync>>> {
         let _ = block;
         Ok(None)
     }
@@ -226,16 +220,10 @@ pub trait ComputeBackend: sealed::Sealed + Any + Send + Sync {
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>>;
 
     /// Allocates `bytes` of the device's own memory. The content is undefined.
-    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>>;
-
-    /// Allocates memory like [`ComputeBackend::allocate`] that may move to another thread: one thread computes a frame
-    /// into it, and another brings it to a display, which stays on its thread. Work queued with it earlier is done
-    /// before work queued later. Only one thread may use it at a time.
     ///
-    /// # Errors
-    /// [`Error::Unsupported`] where memory belongs to the thread of a context (OpenGL), and in backends that do not
-    /// implement it.
-    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>>;
+    /// Memory may move to another thread: one thread computes a frame into it, and another brings it to a display. Work
+    /// queued with it earlier is done before work queued later.
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>>;
 
     /// Imports host memory, so that kernels write it in place. The block's address must satisfy the [`ComputeCaps`] for
     /// [`crate::HandleType::HostPointer`]. A block may be imported several times: an access through one memory that
@@ -248,7 +236,7 @@ pub trait ComputeBackend: sealed::Sealed + Any + Send + Sync {
 
     /// Prepares host memory for [`ComputeMemory::read`] and [`ComputeMemory::write`] at full speed, for as long as the
     /// returned value lives (it keeps the block alive). Returns `None` where nothing is gained.
-    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>>;
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any + Send + Sync>>>;
 
     /// Imports a display's own object, so that kernels write it. The context that the handle belongs to must be current
     /// on this thread, now and whenever the memory is acquired, released or dropped.
@@ -373,13 +361,6 @@ impl<B: BackendDriver> ComputeBackend for B {
         })
     }
 
-    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        setup("ComputeBackend::allocate_send", || {
-            check_bytes(self, bytes)?;
-            BackendDriver::allocate_send(self, bytes)
-        })
-    }
-
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         setup("ComputeBackend::import_host", || {
             if block.len() == 0 {
@@ -398,7 +379,7 @@ impl<B: BackendDriver> ComputeBackend for B {
         })
     }
 
-    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any + Send + Sync>>> {
         setup("ComputeBackend::prepare_host", || BackendDriver::prepare_host(self, block))
     }
 
@@ -542,10 +523,10 @@ impl dyn ComputeBackend {
 ///
 /// ```
 /// use interop_core::{ComputeSemaphore, Error, Result};
-/// use std::{cell::Cell, rc::Rc};
+/// use std::{cell::Cell, rc::Arc};
 ///
 /// /// Semaphore of a backend whose work is done when its calls return: a counter on the host.
-/// struct Counter(Rc<Cell<u64>>);
+/// struct Counter(Arc<Cell<u64>>);
 ///
 /// impl ComputeSemaphore for Counter {
 ///     fn signal(&mut self, value: u64) -> Result<()> {
@@ -557,14 +538,14 @@ impl dyn ComputeBackend {
 ///         if is_over { Ok(()) } else { Err(Error::invalid("Counter::wait", "it would wait forever")) }
 ///     }
 /// }
-/// let counter = Rc::new(Cell::new(0));
-/// let mut semaphore: Box<dyn ComputeSemaphore> = Box::new(Counter(Rc::clone(&counter)));
+/// let counter = Arc::new(Cell::new(0));
+/// let mut semaphore: Box<dyn ComputeSemaphore> = Box::new(Counter(Arc::clone(&counter)));
 /// semaphore.signal(3)?;
 /// semaphore.wait(2)?;
 /// assert_eq!((counter.get(), semaphore.wait(4).is_err()), (3, true));
 /// # Ok::<(), Error>(())
 /// ```
-pub trait ComputeSemaphore {
+pub trait ComputeSemaphore: Send + Sync {
     /// Signals the semaphore when all work queued before is done. Does not wait.
     ///
     /// `value` is the counter's new value. Binary semaphores ignore it, and must have been waited for since the last

@@ -3,20 +3,22 @@
 use super::backend::ComputeBackend;
 use crate::describe::error::Result;
 use std::any::Any;
-use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A display's own backend in its queue, opened at its first use; for displays that implement
 /// [`crate::display::DisplayDriver::backend_in_queue`].
 #[derive(Default)]
-pub struct BackendInQueue(OnceCell<Arc<dyn ComputeBackend>>);
+pub struct BackendInQueue(OnceLock<Arc<dyn ComputeBackend>>);
 
 impl BackendInQueue {
     /// Returns the backend, in the form in which displays return it.
     ///
     /// # Errors
     /// Those of `open`.
-    pub fn get<B: ComputeBackend>(&self, open: impl FnOnce() -> Result<B>) -> Result<Option<Box<dyn Any>>> {
+    pub fn get<B: ComputeBackend>(
+        &self,
+        open: impl FnOnce() -> Result<B>,
+    ) -> Result<Option<Box<dyn Any + Send + Sync>>> {
         let backend = match self.0.get() {
             Some(backend) => Arc::clone(backend),
             None => {

@@ -1,14 +1,15 @@
 //! Tracks which bytes of a memory unfinished operations use, to order operations between queues.
 
 use super::event::Event;
+use crate::describe::PlainMutex;
 use crate::devices::ranges::{Access, covers, hull, overlap};
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 /// The operations of queues on one memory, and the accesses of the backend's own in-order queue. Backends keep one with
 /// each memory that queues accept.
 #[derive(Debug, Default)]
-pub struct Hazards(Mutex<Inner>);
+pub struct Hazards(PlainMutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -34,7 +35,7 @@ impl Inner {
 
 impl Hazards {
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Adds an operation of a queue; appends to `after` the events that it must follow. Returns true where it must also

@@ -1,23 +1,24 @@
 //! Reuse of host memory: pinning takes a driver a millisecond or more, which is longer than a copy of the same bytes.
 
 use super::host_buffer::{HostBuffer, HostStorage};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use crate::describe::PlainMutex;
+use std::sync::{Arc, MutexGuard, Weak};
 
 /// Most bytes that a pool keeps for reuse.
 const KEPT: usize = 256 << 20;
 
 /// Blocks that are unused at the moment; for backends.
-pub struct HostPool<B>(Mutex<Vec<B>>);
+pub struct HostPool<B>(PlainMutex<Vec<B>>);
 
 impl<B> Default for HostPool<B> {
     fn default() -> Self {
-        Self(Mutex::default())
+        Self(PlainMutex::default())
     }
 }
 
 impl<B: HostStorage + 'static> HostPool<B> {
     fn lock(&self) -> MutexGuard<'_, Vec<B>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Returns `len` bytes of arbitrary content: a returned block, or a new one of that length from `make`.

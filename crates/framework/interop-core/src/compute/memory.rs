@@ -1,6 +1,6 @@
 //! Memory of a compute device, and imported memory that its kernels access.
 
-use super::host_bytes::zeros;
+use super::zeros;
 use crate::describe::error::{Error, Result, call};
 use crate::devices::capability::SyncKind;
 use crate::devices::ranges::{check_range, range_of};
@@ -14,7 +14,7 @@ use std::ops::Range;
 ///
 /// Errors that reject a call need not name it: [`ComputeMemory`] adds the name ([`Error::refused`]).
 #[allow(clippy::len_without_is_empty)] // never empty
-pub trait MemoryDriver: Any {
+pub trait MemoryDriver: Any + Send + Sync {
     /// Number of bytes: constant, and never more than the memory has.
     fn len(&self) -> usize;
 
@@ -84,7 +84,7 @@ mod sealed {
 /// A backend accepts only memory that it made itself. A backend that wraps another passes on the memory that its own
 /// memory wraps, see [`super::Target::within`].
 #[allow(clippy::len_without_is_empty)] // never empty
-pub trait ComputeMemory: sealed::Sealed + Any {
+pub trait ComputeMemory: sealed::Sealed + Any + Send + Sync {
     /// Returns the number of bytes; it never changes.
     fn len(&self) -> usize;
 
@@ -198,17 +198,6 @@ impl<M: MemoryDriver> ComputeMemory for M {
 /// Downcasts, with which backends recover their own types. The compiler determines the type of a memory, so memory of
 /// another backend cannot pass as their own, and answers such as its length come from the backend itself.
 impl dyn ComputeMemory {
-    /// Makes this memory usable on any thread ([`super::ComputeBackend::allocate_send`]). For backends whose memory
-    /// type is bound to a thread only in some cases: memory imported from a display, or host memory that is shared.
-    ///
-    /// # Safety
-    /// All that this memory contains, now and later, may be used and dropped on any thread, by one thread at a time.
-    pub unsafe fn assume_send(self: Box<Self>) -> Box<dyn ComputeMemory + Send> {
-        // SAFETY: the two types differ only in an auto trait, so they are equal at run time, and the caller vouches for
-        // that trait.
-        unsafe { std::mem::transmute(self) }
-    }
-
     /// True where the memory has type `M`.
     pub fn is<M: ComputeMemory>(&self) -> bool {
         (self as &dyn Any).is::<M>()

@@ -2,24 +2,25 @@
 
 use super::event::Event;
 use super::host_buffer::HostBuffer;
+use crate::describe::PlainMutex;
 use crate::describe::error::{Error, Result};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// Slot in which an operation stores the bytes that it read; for backends.
 #[derive(Clone, Default)]
-pub struct ReadSlot(Arc<Mutex<Option<HostBuffer>>>);
+pub struct ReadSlot(Arc<PlainMutex<Option<HostBuffer>>>);
 
 impl ReadSlot {
     /// Stores the bytes. Call it before completing the event.
     pub fn put(&self, bytes: HostBuffer) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes);
+        *self.0.lock() = Some(bytes);
     }
 
     fn take(&self) -> Result<HostBuffer> {
-        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let bytes = self.0.lock().take();
         bytes.ok_or_else(|| Error::invalid("ReadBack", "the bytes were already taken"))
     }
 }

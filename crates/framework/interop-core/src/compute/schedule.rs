@@ -7,11 +7,12 @@ use super::completion::Completer;
 use super::device_event::DeviceEvent;
 use super::event::Event;
 use super::hazard::Hazards;
+use crate::describe::PlainMutex;
 use crate::describe::error::{Error, Result};
 use crate::devices::ranges::Access;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// Bytes that an operation accesses.
 pub struct MemoryUse<'a> {
@@ -51,7 +52,7 @@ pub struct Start {
 /// The order of one queue.
 pub struct Schedule {
     in_order: bool,
-    order: Mutex<Sequence>,
+    order: PlainMutex<Sequence>,
 }
 
 #[derive(Default)]
@@ -112,7 +113,7 @@ impl Plan {
 impl Schedule {
     /// Creates the schedule of an empty queue.
     pub fn new(in_order: bool) -> Self {
-        Self { in_order, order: Mutex::default() }
+        Self { in_order, order: PlainMutex::default() }
     }
 
     /// Adds an operation and calls `start`, which submits it: at once, or where it must be held, on the thread that
@@ -135,7 +136,7 @@ impl Schedule {
         let (completer, event) = Completer::new();
         let mut before = Vec::new();
         {
-            let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut order = self.order.lock();
             let follows_all = kind == OperationKind::Barrier || (kind == OperationKind::Marker && wait.is_empty());
             order.enter(self.in_order, follows_all, &event, &mut before);
             if kind == OperationKind::Barrier {
@@ -183,9 +184,10 @@ fn after_all(events: &[(Event, bool)], f: impl FnOnce(Option<Error>) + Send + 's
     struct Rest<F> {
         left: AtomicUsize,
         failed: OnceLock<Error>,
-        f: Mutex<Option<F>>,
+        f: PlainMutex<Option<F>>,
     }
-    let rest = Arc::new(Rest { left: AtomicUsize::new(events.len()), failed: OnceLock::new(), f: Mutex::new(Some(f)) });
+    let rest =
+        Arc::new(Rest { left: AtomicUsize::new(events.len()), failed: OnceLock::new(), f: PlainMutex::new(Some(f)) });
     for (event, passes_on) in events {
         let (rest, passes_on) = (rest.clone(), *passes_on);
         event.on_complete(move |outcome| {
@@ -193,7 +195,7 @@ fn after_all(events: &[(Event, bool)], f: impl FnOnce(Option<Error>) + Send + 's
                 rest.failed.get_or_init(|| error.clone());
             }
             if rest.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                let f = rest.f.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let f = rest.f.lock().take();
                 if let Some(f) = f {
                     f(rest.failed.get().cloned());
                 }

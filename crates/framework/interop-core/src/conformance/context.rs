@@ -9,11 +9,10 @@ use crate::describe::pattern::Pattern;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::{Support, SyncKind};
 use crate::display::Display;
-use crate::link::{Link, LinkOptions};
+use crate::link::{Link, LinkCore, LinkOptions};
 use crate::path::{PathId, Paths};
 use crate::select::{Audit, Mode, Policy};
 use std::num::NonZero;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The devices, paths and settings that a case runs with.
@@ -21,7 +20,7 @@ pub struct Context<'a> {
     /// The backend, which writes frames.
     pub backend: &'a Arc<dyn ComputeBackend>,
     /// The display, which shows frames.
-    pub display: &'a Rc<dyn Display>,
+    pub display: &'a Arc<dyn Display>,
     /// The set that `path` belongs to.
     pub paths: &'a Paths,
     /// The only path that the case may use.
@@ -60,7 +59,7 @@ impl Context<'_> {
             return Err(Failure::Skipped(reason));
         }
         let options = LinkOptions { policy };
-        Ok(Link::open(Arc::clone(self.backend), Rc::clone(self.display), desc, options)?)
+        Ok(Link::open(Arc::clone(self.backend), Arc::clone(self.display), desc, options)?)
     }
 
     /// Returns the formats of images that the display shows.
@@ -69,7 +68,7 @@ impl Context<'_> {
     }
 
     /// Finishes a frame with the pattern of `nonce`, written by a kernel. Returns its bytes in tight rows.
-    pub fn pattern_frame(&self, link: &mut Link, nonce: u32) -> Result<Vec<u8>, Failure> {
+    pub fn pattern_frame(&self, link: &mut LinkCore, nonce: u32) -> Result<Vec<u8>, Failure> {
         let desc = *link.desc();
         let mut frame = link.acquire()?;
         let view = tight(&desc)?;

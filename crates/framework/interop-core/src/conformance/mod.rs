@@ -32,11 +32,10 @@ pub use timeline::lies_within;
 use crate::compute::ComputeBackend;
 use crate::display::Display;
 use crate::path::Paths;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Runs every case on every built-in path between the two.
-pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<ConformanceRow> {
+pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>, manner: Manner) -> Vec<ConformanceRow> {
     run_on(&Paths::default(), backend, display, manner)
 }
 
@@ -44,7 +43,7 @@ pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner:
 pub fn run_on(
     paths: &Paths,
     backend: &Arc<dyn ComputeBackend>,
-    display: &Rc<dyn Display>,
+    display: &Arc<dyn Display>,
     manner: Manner,
 ) -> Vec<ConformanceRow> {
     let contexts = paths.iter().map(|spec| Context { backend, display, paths, path: spec.id, manner });

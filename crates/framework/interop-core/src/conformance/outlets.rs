@@ -11,7 +11,6 @@ use crate::describe::surface::{ImageDesc, SurfaceDesc, Unwritten};
 use crate::display::SurfacePart;
 use crate::engine::{Outlet, OutletFrame, OutletOptions};
 use crate::path::{FrameLayout, is_object};
-use std::rc::Rc;
 use std::sync::Arc;
 
 pub(super) fn formats(context: &Context<'_>) -> Result<(), Failure> {
@@ -95,7 +94,7 @@ impl<'a> Run<'a> {
             object = SurfaceDesc::Image(image.with_row_order(context.display.caps().native_row_order));
         }
         let target = context.display.create_surface(&object)?;
-        let (backend, display) = (Arc::clone(context.backend), Rc::clone(context.display));
+        let (backend, display) = (Arc::clone(context.backend), Arc::clone(context.display));
         let outlet = match Outlet::open_with(backend, display, target, options) {
             Err(Error::Unavailable { reason, .. }) => return Err(Failure::Skipped(format!("surface: {reason}"))),
             opened => opened?,

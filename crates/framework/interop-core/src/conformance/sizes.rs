@@ -7,7 +7,7 @@ use crate::describe::error::Error;
 use crate::describe::format::PixelFormat;
 use crate::describe::geometry::RowOrder;
 use crate::describe::surface::SurfaceDesc;
-use crate::link::Link;
+use crate::link::LinkCore;
 
 pub(super) fn resized(context: &Context<'_>) -> Result<(), Failure> {
     let mut link = context.open(SurfaceDesc::Image(any(16, 16, PixelFormat::Rgba8)))?;
@@ -44,7 +44,7 @@ fn there_and_back(context: &Context<'_>) -> Result<(), Failure> {
 }
 
 /// Minimises a window for a while.
-fn paused(link: &mut Link, expected: &[u8]) -> Result<(), Failure> {
+fn paused(link: &mut LinkCore, expected: &[u8]) -> Result<(), Failure> {
     let before = *link.desc();
     link.resize(SurfaceDesc::Image(any(0, 0, PixelFormat::Rgba8)))?;
     link.frame(|_| Err(Error::Paused))?;

@@ -12,13 +12,13 @@ use crate::devices::borrows::Holder;
 use crate::devices::capability::{HandleType, SyncKind};
 use crate::devices::host_block::HostBlock;
 use crate::display::{Display, Staging, StagingKind, Surface, SurfacePart};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Checks a display's surfaces and blocks byte by byte: every kind of upload arrives, and invalid arguments are
 /// rejected.
 pub struct Surfaces<'a> {
     /// Opens another instance of the display each time. Only the last one is used.
-    pub open: &'a dyn Fn() -> Result<Rc<dyn Display>>,
+    pub open: &'a dyn Fn() -> Result<Arc<dyn Display>>,
     /// Sizes of the images that are uploaded.
     pub sizes: &'a [(u32, u32)],
     /// True where rows in blocks may begin at any byte, whatever pitch the display requires; otherwise such rows may be

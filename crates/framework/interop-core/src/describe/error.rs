@@ -138,7 +138,7 @@ pub enum Error {
     /// No frame has been finished yet, so there is nothing to show.
     #[error("nothing to show yet: no frame of this link is finished; finish one, then draw")]
     NothingShown,
-    /// The newest frame was written directly into its target ([`crate::Link::show`]), so no surface holds it.
+    /// The newest frame was written directly into its target ([`Link::show`](crate::LinkCore::show)), so no surface holds it.
     #[error(
         "the newest frame was written directly into its target, so no surface holds it; read the target, or \
          compute a frame with Link::frame first"

@@ -12,6 +12,7 @@ pub mod mismatch;
 pub mod panics;
 pub mod path_id;
 pub mod pattern;
+mod plain_mutex;
 pub mod process;
 pub(crate) mod setters;
 pub mod surface;
@@ -20,3 +21,5 @@ pub(crate) mod variable;
 pub mod verdict;
 pub mod view;
 pub mod words;
+
+pub use plain_mutex::PlainMutex;

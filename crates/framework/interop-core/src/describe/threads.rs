@@ -9,6 +9,13 @@
 use std::io;
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
+/// Returns a number that no other running thread has. Unlike the number in the standard library, it can be read until
+/// the thread has ended.
+pub fn this_thread() -> usize {
+    thread_local!(static MARK: u8 = const { 0 });
+    MARK.with(|mark| std::ptr::from_ref(mark).addr())
+}
+
 /// Starts a named thread that blocks signals, except those of faults.
 ///
 /// # Errors

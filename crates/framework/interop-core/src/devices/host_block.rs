@@ -1,18 +1,18 @@
 //! Host memory that two APIs share. The `unsafe` code for raw addresses is confined to this file.
 
 use super::borrows::{Borrow, Borrows, Holder, Member};
+use super::host_bytes::{check_host_memory, no_host_memory};
 use super::ranges::{Access, check_range};
-use crate::compute::{check_host_memory, no_host_memory};
 use crate::describe::error::{Error, Result};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A block of host memory that both sides of a path access.
 ///
-/// The block's owner (`Rc`) keeps it alive, whichever side is dropped first. Any number of backends and displays can
+/// The block's owner (`Arc`) keeps it alive, whichever side is dropped first. Any number of backends and displays can
 /// import it, its clones and its parts. They share one list ([`HostBlock::borrows`]) of who uses which bytes. So Rust
 /// slices never overlap in conflict, and no device command runs on the bytes of a slice. A *display* that reads while a
 /// writer is active sees each pixel either old or new; the slots and fences of the path keep reads and writes apart.
@@ -35,9 +35,14 @@ use std::rc::Rc;
 pub struct HostBlock {
     address: NonNull<u8>,
     len: usize,
-    owner: Rc<dyn Any>,
+    owner: Arc<dyn Any + Send + Sync>,
     borrows: Borrows,
 }
+
+// SAFETY: slices of the bytes are formed only under the list, which every owner shares, and the owner may be dropped on any thread.
+unsafe impl Send for HostBlock {}
+// SAFETY: as above.
+unsafe impl Sync for HostBlock {}
 
 crate::debug_as!(HostBlock, |this| address = &this.address, len = &this.len);
 
@@ -46,6 +51,11 @@ struct Pages {
     address: NonNull<u8>,
     layout: Layout,
 }
+
+// SAFETY: the address is only freed, once.
+unsafe impl Send for Pages {}
+// SAFETY: as above.
+unsafe impl Sync for Pages {}
 
 impl Drop for Pages {
     fn drop(&mut self) {
@@ -66,7 +76,7 @@ impl HostBlock {
     /// `address` must stay valid for reads and writes of `len` initialised bytes for as long as `owner` or a clone of
     /// it lives. Until then, Rust references to those bytes are formed only under a borrow of this block's list, and
     /// any other writer writes them only while no slice of them lives.
-    pub unsafe fn from_raw(address: NonNull<u8>, len: usize, owner: Rc<dyn Any>) -> Self {
+    pub unsafe fn from_raw(address: NonNull<u8>, len: usize, owner: Arc<dyn Any + Send + Sync>) -> Self {
         Self { address, len, owner, borrows: Borrows::new(len) }
     }
 
@@ -83,7 +93,7 @@ impl HostBlock {
         // SAFETY: the layout's size is not zero.
         let address = NonNull::new(unsafe { alloc_zeroed(layout) });
         let address = address.ok_or_else(|| no_host_memory(len, "the allocator returned null"))?;
-        let owner = Rc::new(Pages { address, layout });
+        let owner = Arc::new(Pages { address, layout });
         // SAFETY: the pages live as long as their owner, are zeroed, and no other code has their address.
         Ok(unsafe { Self::from_raw(address, layout.size(), owner) })
     }
@@ -101,8 +111,8 @@ impl HostBlock {
 
     /// Makes the block keep `other` alive, too. The block's own owner is dropped first.
     #[must_use]
-    pub fn keeping(self, other: Rc<dyn Any>) -> Self {
-        Self { owner: Rc::new((self.owner.clone(), other)), ..self }
+    pub fn keeping(self, other: Arc<dyn Any + Send + Sync>) -> Self {
+        Self { owner: Arc::new((self.owner.clone(), other)), ..self }
     }
 
     /// Address of the first byte. To access the bytes, use [`HostBlock::read`] and [`HostBlock::write`].
@@ -215,12 +225,12 @@ mod tests {
 
     #[test]
     fn a_block_keeps_what_it_is_told_to() {
-        let kept = Rc::new(1);
+        let kept = Arc::new(1);
         let block = HostBlock::allocate(1).unwrap().keeping(kept.clone());
         let part = block.part(0..1).unwrap();
         drop(block);
-        assert_eq!(Rc::strong_count(&kept), 2);
+        assert_eq!(Arc::strong_count(&kept), 2);
         drop(part);
-        assert_eq!(Rc::strong_count(&kept), 1);
+        assert_eq!(Arc::strong_count(&kept), 1);
     }
 }

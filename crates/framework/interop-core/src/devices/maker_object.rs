@@ -77,7 +77,7 @@ impl Maker for DeviceIdentity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::rc::Rc;
+    use std::sync::Arc;
 
     struct Device(&'static str);
 
@@ -87,14 +87,14 @@ mod tests {
         }
     }
 
-    struct Block(Rc<Device>);
+    struct Block(Arc<Device>);
 
     crate::owned!(Block: Device, "block", |block| &block.0);
 
     #[test]
     fn only_its_maker_takes_an_object_back() {
-        let (one, other) = (Rc::new(Device("one")), Rc::new(Device("one")));
-        let mut block = Block(Rc::clone(&one));
+        let (one, other) = (Arc::new(Device("one")), Arc::new(Device("one")));
+        let mut block = Block(Arc::clone(&one));
         assert!(own::<Block>(&block, &one).is_ok() && own_mut::<Block>(&mut block, &one).is_ok());
         assert!(find::<Block>(&block, &other).is_none());
         let text = own::<Block>(&block, &other).err().unwrap().to_string();

@@ -4,6 +4,7 @@ pub mod borrows;
 pub mod capability;
 pub mod gl_context;
 pub mod host_block;
+pub mod host_bytes;
 pub mod identity;
 pub mod language;
 pub mod library;

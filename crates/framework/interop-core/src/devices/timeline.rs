@@ -9,6 +9,7 @@
 //! `TRACE`). The target `pixelferry::select` has one for each path that is opened, verified, timed or left (level
 //! `DEBUG`).
 
+use crate::describe::PlainMutex;
 use crate::describe::error::Result;
 use crate::describe::path_id::PathId;
 use std::borrow::Cow;
@@ -16,7 +17,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -229,7 +230,7 @@ impl DeviceClock {
 /// Without requests, the oldest work is dropped; there is room for about a minute of frames.
 pub struct Backlog<T> {
     on: AtomicBool,
-    list: Mutex<VecDeque<T>>,
+    list: PlainMutex<VecDeque<T>>,
     lost: AtomicU64,
 }
 
@@ -238,7 +239,7 @@ const BACKLOG: usize = 16_384;
 
 impl<T> Default for Backlog<T> {
     fn default() -> Self {
-        Self { on: AtomicBool::new(false), list: Mutex::new(VecDeque::new()), lost: AtomicU64::new(0) }
+        Self { on: AtomicBool::new(false), list: PlainMutex::new(VecDeque::new()), lost: AtomicU64::new(0) }
     }
 }
 
@@ -258,7 +259,7 @@ impl<T> Backlog<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<T>> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+        self.list.lock()
     }
 
     /// Adds a piece of work.

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The driver of a display. [`Display`] wraps it, checks the arguments first and documents each call.
 ///
 /// Errors that reject a call need not name it: [`Display`] adds the name ([`Error::refused`]).
-pub trait DisplayDriver: Any {
+pub trait DisplayDriver: Any + Send + Sync {
     /// Implements [`Display::device`].
     fn device(&self) -> &DeviceIdentity;
 
@@ -38,12 +38,12 @@ pub trait DisplayDriver: Any {
 
     /// Returns the backend that computes in the display's own queue, as an `Arc<dyn ComputeBackend>` in the box; each
     /// call returns the same one. `None` where the display has no such backend.
-    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any>>> {
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any + Send + Sync>>> {
         Ok(None)
     }
 
     /// Implements [`Display::drop_in_context`].
-    fn drop_in_context(&self, object: Box<dyn Any>) {
+    fn drop_in_context(&self, object: Box<dyn Any + Send + Sync>) {
         drop(object);
     }
 
@@ -93,12 +93,12 @@ mod sealed {
 
 /// A display: a context or device that draws.
 ///
-/// Threads: a display and everything that it makes stay on one thread; none of these types are `Send`. Every call
-/// checks that its context is current on the calling thread, and returns [`crate::Error::WrongContext`] where it is
-/// not.
+/// Threads: any thread may hold a display and what it makes. A display without a current context works on every thread
+/// ([`super::AnyThreadDisplay`]). With OpenGL, every call checks that the context is current on the calling thread, and
+/// returns [`crate::Error::WrongContext`] where it is not.
 ///
 /// Every call adds its name to the errors that the display's own type ([`DisplayDriver`]) returns.
-pub trait Display: sealed::Sealed + Any {
+pub trait Display: sealed::Sealed + Any + Send + Sync {
     /// Returns the identity of the device that draws.
     fn device(&self) -> &DeviceIdentity;
 
@@ -123,11 +123,11 @@ pub trait Display: sealed::Sealed + Any {
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the device has no compute shaders; errors of the driver.
-    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any>>>;
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any + Send + Sync>>>;
 
     /// Drops `object` while the display's context is current: at once, or during a later call if the context is not
     /// current now. For a compute backend's registrations of the display's objects.
-    fn drop_in_context(&self, object: Box<dyn Any>);
+    fn drop_in_context(&self, object: Box<dyn Any + Send + Sync>);
 
     /// Creates a block of memory that the host can write and the display can read.
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging>;
@@ -193,11 +193,11 @@ impl<D: DisplayDriver> Display for D {
         setup("Display::hold_gl", || DisplayDriver::hold_gl(self))
     }
 
-    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any>>> {
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn Any + Send + Sync>>> {
         setup("Display::backend_in_queue", || DisplayDriver::backend_in_queue(self))
     }
 
-    fn drop_in_context(&self, object: Box<dyn Any>) {
+    fn drop_in_context(&self, object: Box<dyn Any + Send + Sync>) {
         DisplayDriver::drop_in_context(self, object);
     }
 

@@ -11,6 +11,7 @@ mod show_target;
 mod staging;
 mod surface;
 mod surface_part;
+mod threads;
 mod watch;
 
 pub use content::{Bytes, Content, Pixels};
@@ -20,4 +21,6 @@ pub use show_target::{ShowTarget, TargetPixels};
 pub use staging::{Reach, Staging, StagingDriver, StagingKind};
 pub use surface::{InPlaceDriver, StoredDriver, Surface, SurfaceDriver};
 pub use surface_part::SurfacePart;
+pub(crate) use threads::is_same;
+pub use threads::{AnyThread, AnyThreadDisplay, OneThread};
 pub use watch::{Call, Hook, Watch};

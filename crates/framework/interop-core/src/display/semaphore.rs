@@ -6,7 +6,7 @@ use crate::describe::process::ForkGuard;
 use crate::devices::capability::SyncKind;
 
 /// The driver of a display's semaphore. [`DisplaySemaphore`] checks its calls first.
-pub trait SemaphoreDriver {
+pub trait SemaphoreDriver: Send + Sync {
     /// Signals the semaphore when the display has done all its work so far with `staging`. Does not wait.
     ///
     /// `value` is the counter's new value, greater than all before; binary semaphores ignore it.

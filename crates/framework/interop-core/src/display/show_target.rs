@@ -8,7 +8,7 @@ use crate::devices::shared_handle::SharedHandle;
 use crate::draw::{DrawOptions, Obstacle};
 use std::any::Any;
 
-/// A target to draw in; [`crate::Link::show`] shows frames there. Displays make them.
+/// A target to draw in; [`Link::show`](crate::LinkCore::show) shows frames there. Displays make them.
 ///
 /// A display without kernels in its own queue implements the first two calls and returns an [`Obstacle`] from
 /// [`ShowTarget::pixels`].
@@ -24,7 +24,7 @@ pub trait ShowTarget {
 
     /// While the returned value lives, queued kernels are submitted together with the draw, in one submission. `None`
     /// where each is submitted separately anyway.
-    fn with_the_draw(&mut self) -> Option<Box<dyn Any>> {
+    fn with_the_draw(&mut self) -> Option<Box<dyn Any + Send + Sync>> {
         None
     }
 
@@ -39,7 +39,7 @@ pub trait ShowTarget {
     ///
     /// # Errors
     /// Those of the display.
-    fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any>)>;
+    fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any + Send + Sync>)>;
 
     /// Reads the whole texture as tight rows in the display's order. Waits for the queued work.
     ///

@@ -11,7 +11,7 @@ use crate::devices::identity::DeviceIdentity;
 use crate::devices::ranges::Access;
 use crate::devices::shared_handle::SharedHandle;
 use std::any::Any;
-use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Origin of a staging block's memory.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub enum Reach {
 ///
 /// A display recovers its own blocks by their type, which the compiler knows and no implementation can fake. A block's
 /// length and [`Reach`] therefore stay as its own display set them.
-pub trait StagingDriver: Any {
+pub trait StagingDriver: Any + Send + Sync {
     /// Inserts a fence after the display's work so far, for [`StagingDriver::wait`]. `is_shown` says that surfaces read
     /// the block in place, so that any work of the display may use it.
     fn fence(&mut self, is_shown: bool) -> Result<()>;
@@ -87,7 +87,7 @@ pub struct Staging {
     image: Option<ImageDesc>,
     /// True where the display has received work since the last fence.
     is_unmarked: bool,
-    is_shown: Cell<bool>,
+    is_shown: AtomicBool,
     writes: HostWrites,
     watch: Option<Watch>,
     driver: ForkGuard<Box<dyn StagingDriver>>,
@@ -133,7 +133,7 @@ impl Staging {
             len,
             image,
             is_unmarked: false,
-            is_shown: Cell::new(false),
+            is_shown: AtomicBool::new(false),
             reach,
             writes: HostWrites::default(),
             watch: None,
@@ -174,7 +174,7 @@ impl Staging {
         Call::Wait.named(|| {
             Watch::around(self.watch.as_ref(), Call::Wait, || {
                 if self.is_unmarked {
-                    self.driver.fence(self.is_shown.get())?;
+                    self.driver.fence(self.is_shown.load(Ordering::Relaxed))?;
                     self.is_unmarked = false;
                 }
                 self.driver.wait()?;
@@ -193,7 +193,7 @@ impl Staging {
         Call::Poll.named(|| {
             Watch::around(self.watch.as_ref(), Call::Poll, || {
                 if self.is_unmarked {
-                    self.driver.fence(self.is_shown.get())?;
+                    self.driver.fence(self.is_shown.load(Ordering::Relaxed))?;
                     self.is_unmarked = false;
                 }
                 let is_done = self.driver.is_done()?;
@@ -248,7 +248,7 @@ impl Staging {
     /// Errors of the driver.
     pub fn fence(&mut self) -> Result<()> {
         let marked = || {
-            self.driver.fence(self.is_shown.get())?;
+            self.driver.fence(self.is_shown.load(Ordering::Relaxed))?;
             self.is_unmarked = false;
             Ok(())
         };
@@ -299,7 +299,7 @@ impl Staging {
 
     /// Records that surfaces read the block in place from now on.
     pub(super) fn show(&self) {
-        self.is_shown.set(true);
+        self.is_shown.store(true, Ordering::Relaxed);
     }
 
     /// Records that the display reads the block.

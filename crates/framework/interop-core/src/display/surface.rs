@@ -17,7 +17,7 @@ use crate::draw::{Manner, Plan};
 use std::any::Any;
 
 /// The driver of a surface, for either content. [`Surface`] checks its calls first.
-pub trait SurfaceDriver<C: Content>: Any {
+pub trait SurfaceDriver<C: Content>: Any + Send + Sync {
     /// Returns what a viewer sees of `at`, in tight rows: the display draws images and copies buffers, and the result
     /// is read back.
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>>;

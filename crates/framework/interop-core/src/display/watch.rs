@@ -2,7 +2,7 @@
 
 use crate::describe::error::{self, Result};
 use std::any::Any;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A call of a display's driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,22 +58,22 @@ impl Call {
 type Once<'a, T> = Box<dyn FnOnce() -> Result<T> + 'a>;
 
 /// A hook around the calls of a driver.
-pub trait Hook {
+pub trait Hook: Send + Sync {
     /// Makes the call by calling `done`, or skips it. The caller receives the returned result.
     fn around(&self, call: Call, done: &mut dyn FnMut() -> Result<()>) -> Result<()>;
 }
 
 /// The hook of one object, and a value that lives as long as the object.
 pub struct Watch {
-    hook: Rc<dyn Hook>,
-    _alive: Box<dyn Any>,
+    hook: Arc<dyn Hook>,
+    _alive: Box<dyn Any + Send + Sync>,
     /// The hook installed earlier, which is closer to the driver.
     inner: Option<Box<Watch>>,
 }
 
 impl Watch {
     /// Creates a watch; `alive` is dropped together with the object.
-    pub fn new(hook: Rc<dyn Hook>, alive: impl Any) -> Self {
+    pub fn new(hook: Arc<dyn Hook>, alive: impl Any + Send + Sync) -> Self {
         Self { hook, _alive: Box::new(alive), inner: None }
     }
 

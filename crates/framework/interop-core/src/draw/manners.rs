@@ -4,9 +4,10 @@
 //! except for its first. The triangle stays unless a compute shader is clearly faster.
 
 use super::manner::{DrawReport, Manner, MannerReason, Obstacle};
+use crate::describe::PlainMutex;
 use crate::describe::error::Result;
 use crate::tournament::ShortestTime;
-use std::cell::{OnceCell, RefCell};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Number of draws in each manner that are timed.
@@ -34,14 +35,14 @@ struct Times {
 /// Real draws are timed in alternation, because both manners write the same pixels: nothing is drawn only for the
 /// measurement.
 pub struct Manners<K> {
-    asked: OnceCell<Option<Manner>>,
-    trials: RefCell<Vec<(K, Trial)>>,
-    last: RefCell<Option<DrawReport>>,
+    asked: OnceLock<Option<Manner>>,
+    trials: PlainMutex<Vec<(K, Trial)>>,
+    last: PlainMutex<Option<DrawReport>>,
 }
 
 impl<K> Default for Manners<K> {
     fn default() -> Self {
-        Self { asked: OnceCell::new(), trials: RefCell::default(), last: RefCell::default() }
+        Self { asked: OnceLock::new(), trials: PlainMutex::default(), last: PlainMutex::default() }
     }
 }
 
@@ -134,7 +135,7 @@ impl<K: Copy + PartialEq> Manners<K> {
     }
 
     fn done(&self, drawn: DrawReport) -> DrawReport {
-        self.last.borrow_mut().insert(drawn).clone()
+        self.last.lock().insert(drawn).clone()
     }
 
     /// Returns the requested manner: from the environment, otherwise from the argument.
@@ -171,18 +172,18 @@ impl<K: Copy + PartialEq> Manners<K> {
     /// True where this kind needs more measurements.
     pub fn is_measuring(&self, kind: &K) -> bool {
         self.trials
-            .borrow()
+            .lock()
             .iter()
             .any(|(other, trial)| other == kind && matches!(trial, Trial::Running([first, _]) if first.begun > 0))
     }
 
     /// Returns how the last draw was done.
     pub fn last(&self) -> Option<DrawReport> {
-        self.last.borrow().clone()
+        self.last.lock().clone()
     }
 
     fn with<R>(&self, kind: K, f: impl FnOnce(&mut Trial) -> R) -> R {
-        let mut trials = self.trials.borrow_mut();
+        let mut trials = self.trials.lock();
         let at = trials.iter().position(|(other, _)| *other == kind).unwrap_or_else(|| {
             if trials.len() == KINDS {
                 trials.remove(0);
@@ -314,7 +315,7 @@ mod tests {
         for kind in 0..3 * KINDS as u32 {
             decided(&manners, kind, [5, 1]);
         }
-        assert_eq!(manners.trials.borrow().len(), KINDS);
+        assert_eq!(manners.trials.lock().len(), KINDS);
         assert_eq!(choose(&manners, None, 0).why, MannerReason::Measuring);
     }
 

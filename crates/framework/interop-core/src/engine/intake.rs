@@ -5,21 +5,22 @@ use crate::compute::{Arg, ComputeBackend, ComputeMemory, zeros};
 use crate::describe::error::Result;
 use crate::describe::surface::{SurfaceDesc, Unwritten};
 use crate::describe::view::View;
-use crate::display::{Display, Surface, SurfacePart};
+use crate::display::{AnyThread, AnyThreadDisplay, Display, OneThread, Surface, SurfacePart, is_same};
 use crate::path::{Direction, OpenedPath, PathId, SharingPath};
-use std::rc::Rc;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// Compute memory with the content that the display renders into one texture or buffer.
 ///
-/// An intake stays on the display's thread. The memory contains the results of all display work before
-/// [`Intake::take`]; the host waits for that work where the path requires it ([`EnginePath`]).
+/// An intake stays on the thread that opened it, unless it may move: [`Intake::for_any_thread`]. The memory contains the
+/// results of all display work before [`Intake::take`]; the host waits for that work where the path requires it
+/// ([`EnginePath`]).
 ///
 /// ```
 /// use cpu_fallback::*;
 /// use interop_core::*;
 ///
-/// let display: std::rc::Rc<dyn Display> = MemoryDisplay::new();
+/// let display: std::sync::Arc<dyn Display> = MemoryDisplay::new();
 /// let backend = std::sync::Arc::new(CpuBackend::new()?);
 /// // In OpenGL, `GlDisplay::engine_image` makes a surface of an engine's own texture.
 /// let desc = SurfaceDesc::buffer(4);
@@ -38,9 +39,12 @@ use std::sync::Arc;
 /// assert_eq!(link.read_back()?, [2, 3, 4, 5]);
 /// # Ok::<(), Error>(())
 /// ```
-pub struct Intake {
+pub struct Intake<T = OneThread> {
     reach: ObjectReach,
+    threads: PhantomData<T>,
 }
+
+crate::debug_as!(Intake<T>, |this| path = &this.reach.id());
 
 impl Intake {
     /// Opens a path from `source`, a surface of the display: an engine's texture or buffer, or any other surface. Every
@@ -48,7 +52,7 @@ impl Intake {
     ///
     /// # Errors
     /// The first error of a path, where no path works.
-    pub fn open(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>, source: Surface) -> Result<Self> {
+    pub fn open(backend: Arc<dyn ComputeBackend>, display: Arc<dyn Display>, source: Surface) -> Result<Self> {
         Self::open_of(backend, display, source, None)
     }
 
@@ -58,7 +62,7 @@ impl Intake {
     /// [`crate::Error::Unavailable`] where the path is not offered; its own error where it failed.
     pub fn open_by(
         backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
+        display: Arc<dyn Display>,
         source: Surface,
         path: PathId,
     ) -> Result<Self> {
@@ -67,7 +71,7 @@ impl Intake {
 
     fn open_of(
         backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
+        display: Arc<dyn Display>,
         source: Surface,
         by: Option<PathId>,
     ) -> Result<Self> {
@@ -75,9 +79,22 @@ impl Intake {
         // Each turn starts with the object's content in the memory.
         let desc = source.desc().with_unwritten(Unwritten::Keep);
         let wanted = EngineRequest { backend, display, desc, direction: Direction::Take };
-        Ok(Self { reach: ObjectReach::open(wanted, source, by)? })
+        Ok(Self { reach: ObjectReach::open(wanted, source, by)?, threads: PhantomData })
     }
 
+    /// Lets the intake move to other threads, and be used by one at a time: [`crate::Link::for_any_thread`].
+    ///
+    /// # Errors
+    /// The intake, unchanged, where `display` is not its display.
+    pub fn for_any_thread<D: AnyThreadDisplay>(self, display: &Arc<D>) -> Result<Intake<AnyThread>, Box<Self>> {
+        match is_same(self.reach.display(), display) {
+            true => Ok(Intake { reach: self.reach, threads: PhantomData }),
+            false => Err(Box::new(self)),
+        }
+    }
+}
+
+impl<T> Intake<T> {
     /// Returns the current path.
     pub fn path(&self) -> PathId {
         self.reach.id()

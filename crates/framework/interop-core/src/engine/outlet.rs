@@ -6,10 +6,10 @@ use crate::describe::error::{Error, Result};
 use crate::describe::geometry::{Region, RowOrder};
 use crate::describe::surface::{SurfaceDesc, Unwritten};
 use crate::describe::view::View;
-use crate::display::{Display, Surface, SurfacePart};
+use crate::display::{AnyThread, AnyThreadDisplay, Display, OneThread, Surface, SurfacePart, is_same};
 use crate::path::{Direction, OpenedPath, PathId, SharingPath};
+use std::marker::PhantomData;
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Options of [`Outlet::open_with`].
@@ -55,13 +55,13 @@ crate::setters!(OutletOptions {
 /// [`Outlet::frame_bytes`]) stay under every rule. A frame that fails leaves no trace, except where kernels write the
 /// object itself (`direct`, `in-queue-texture`, `in-queue-in-place`): there its writes remain.
 ///
-/// An outlet stays on the display's thread.
+/// An outlet stays on the thread that opened it, unless it may move: [`Outlet::for_any_thread`].
 ///
 /// ```
 /// use cpu_fallback::*;
 /// use interop_core::*;
 ///
-/// let display: std::rc::Rc<dyn Display> = MemoryDisplay::new();
+/// let display: std::sync::Arc<dyn Display> = MemoryDisplay::new();
 /// let backend = std::sync::Arc::new(CpuBackend::new()?);
 /// let count = KernelSource::new("count").cpu_buffer(|out, _| out.par_items(|i| i as u8));
 /// let count = backend.build(&count)?;
@@ -73,9 +73,12 @@ crate::setters!(OutletOptions {
 /// assert_eq!(vertices.surface().read_back(&all)?, [0, 1, 2, 3]);
 /// # Ok::<(), Error>(())
 /// ```
-pub struct Outlet {
+pub struct Outlet<T = OneThread> {
     reach: ObjectReach,
+    threads: PhantomData<T>,
 }
+
+crate::debug_as!(Outlet<T>, |this| path = &this.reach.id());
 
 impl Outlet {
     /// Iterates over the paths that support an engine's object, in the order in which they are tried.
@@ -89,7 +92,7 @@ impl Outlet {
     ///
     /// # Errors
     /// The first error of a path, where no path works.
-    pub fn open(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>, target: Surface) -> Result<Self> {
+    pub fn open(backend: Arc<dyn ComputeBackend>, display: Arc<dyn Display>, target: Surface) -> Result<Self> {
         Self::open_with(backend, display, target, OutletOptions::default())
     }
 
@@ -101,7 +104,7 @@ impl Outlet {
     /// from it.
     pub fn open_with(
         backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
+        display: Arc<dyn Display>,
         target: Surface,
         options: OutletOptions,
     ) -> Result<Self> {
@@ -113,9 +116,22 @@ impl Outlet {
             desc = SurfaceDesc::Image(image.with_row_order(order));
         }
         let wanted = EngineRequest { backend, display, desc, direction: Direction::Give };
-        Ok(Self { reach: ObjectReach::open(wanted, target, options.path)? })
+        Ok(Self { reach: ObjectReach::open(wanted, target, options.path)?, threads: PhantomData })
     }
 
+    /// Lets the outlet move to other threads, and be used by one at a time: [`crate::Link::for_any_thread`].
+    ///
+    /// # Errors
+    /// The outlet, unchanged, where `display` is not its display.
+    pub fn for_any_thread<D: AnyThreadDisplay>(self, display: &Arc<D>) -> Result<Outlet<AnyThread>, Box<Self>> {
+        match is_same(self.reach.display(), display) {
+            true => Ok(Outlet { reach: self.reach, threads: PhantomData }),
+            false => Err(Box::new(self)),
+        }
+    }
+}
+
+impl<T> Outlet<T> {
     /// Returns the current path.
     pub fn path(&self) -> PathId {
         self.reach.id()

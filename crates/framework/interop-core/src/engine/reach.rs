@@ -11,7 +11,6 @@ use crate::display::{Display, Surface};
 use crate::path::{Direction, OpenedPath, PATHS, Pairing, PathId, PathSpec, SharingPath};
 use std::fmt;
 use std::mem::{replace, swap};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,7 +43,7 @@ pub(super) fn paths(direction: Direction) -> impl Iterator<Item = (&'static Path
 /// The two sides and the settings.
 pub(super) struct EngineRequest {
     pub backend: Arc<dyn ComputeBackend>,
-    pub display: Rc<dyn Display>,
+    pub display: Arc<dyn Display>,
     /// Description of the object, with the settings of the transfer.
     pub desc: SurfaceDesc,
     pub direction: Direction,
@@ -56,7 +55,7 @@ impl EngineRequest {
     }
 }
 
-/// An object and its current path. It stays on the display's thread.
+/// An object and its current path.
 ///
 /// A [`crate::Link`] replaces its path differently: the earlier path stays on show with its own surface until the next
 /// one has a frame, so paths and surfaces belong together there. Here a single surface moves from path to path:
@@ -86,6 +85,10 @@ struct SuspendedPath {
 }
 
 impl ObjectReach {
+    pub fn display(&self) -> &Arc<dyn Display> {
+        &self.wanted.display
+    }
+
     /// Opens the fastest path, or the requested one.
     pub fn open(wanted: EngineRequest, mut object: Surface, by: Option<PathId>) -> Result<Self> {
         let pairing = wanted.pairing();

@@ -3,7 +3,7 @@
 //! It switches in the same way as it leaves a path that fails (`fallback`): the shown frame stays until the first frame
 //! on the new path is finished, and that frame keeps its pixels.
 
-use super::Link;
+use super::LinkCore;
 use super::touch::DrawTouch;
 use crate::devices::timeline::FrameTag;
 use crate::path::{OpenedPath, SharingPath};
@@ -11,7 +11,7 @@ use crate::select::report::{Comparison, ProbeReport};
 use crate::select::{LiveTrials, PathCost, PathVariant, Progress, Selection, TrialContext, TrialLimit, remember};
 use std::time::Duration;
 
-impl Link {
+impl LinkCore {
     /// Spends `time` on comparing the current path with those that the start had no time for, and switches to a faster
     /// one. For programs that know when they have time, while they load or until the next frame is due. A step that is
     /// expected to exceed the remaining time is not started, so a short time may do nothing.

@@ -1,10 +1,10 @@
 //! Fallback: a path that fails while frames are shown is replaced by the next one that works, which repeats the frame.
 //!
 //! Until then the display keeps showing the last frame, and the first frame of the next path starts from it.
-//! [`Link::frame`] repeats a failed frame at once. [`Link::acquire`] and `finish` return the error, and the next
+//! [`Link::frame`](LinkCore::frame) repeats a failed frame at once. [`Link::acquire`](LinkCore::acquire) and `finish` return the error, and the next
 //! `acquire` uses another path.
 
-use super::Link;
+use super::LinkCore;
 use super::retired_frame::RetiredFrame;
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
@@ -40,7 +40,7 @@ pub(super) struct FallbackState {
     unshown: Option<OpenedPath>,
 }
 
-impl Link {
+impl LinkCore {
     pub(super) fn leave_broken(&mut self, descent: &mut Option<FallbackState>) -> Result<()> {
         self.broken.take().map_or(Ok(()), |error| self.step_down(error, descent))
     }
@@ -122,7 +122,7 @@ impl Link {
         unshown
     }
 
-    /// Like [`Link::take`], for a path that was verified for this surface.
+    /// Like [`Link::take`](LinkCore::take), for a path that was verified for this surface.
     pub(super) fn replace(&mut self, path: OpenedPath, id: PathId, desc: &SurfaceDesc) -> Option<OpenedPath> {
         let layout = FrameLayout::new(desc, self.display.caps());
         let path = std::mem::replace(&mut self.path, path);
@@ -142,7 +142,7 @@ impl Link {
     /// Tries and times all paths again, including those that failed, and continues with the best.
     ///
     /// # Errors
-    /// The errors of [`Link::open`]; then the link is unchanged.
+    /// The errors of [`Link::open`](super::Link::open); then the link is unchanged.
     pub fn recalibrate(&mut self) -> Result<()> {
         crate::select::forget(&self.backend, &self.display, self.layout.desc(), &self.options.policy);
         let mut selection = open_path(&self.backend, &self.display, self.layout.desc(), &self.options.policy)?;

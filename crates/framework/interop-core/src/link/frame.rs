@@ -1,4 +1,4 @@
-//! One frame: [`Link::frame`], from the part that it replaces to the path that carries it.
+//! One frame: [`Link::frame`](LinkCore::frame), from the part that it replaces to the path that carries it.
 //!
 //! A frame begins on the path in use. The program computes it in a [`WriteFrame`], whose `finish` hands it over (see
 //! `path::slot_sync` for the line that waits or signals). If the path fails, the frame is repeated on the next one
@@ -7,7 +7,7 @@
 use super::fallback::FallbackState;
 use super::frame_trace::FrameTrace;
 use super::retired_frame::RetiredFrame;
-use super::{Link, WriteFrame};
+use super::{LinkCore, WriteFrame};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::surface::Unwritten;
@@ -16,10 +16,10 @@ use crate::display::SurfacePart;
 use crate::path::{SharingPath, blank};
 use std::ops::Range;
 
-impl Link {
+impl LinkCore {
     /// Computes and shows one frame of the whole surface. The surface's rule determines pixels that `compute` leaves
     /// unwritten, see [`Unwritten`]. If the path fails, `compute` is called again for a frame on the next path that
-    /// works, so it should do the same each time. While the link is paused ([`Link::resize`]), nothing is done.
+    /// works, so it should do the same each time. While the link is paused ([`Link::resize`](LinkCore::resize)), nothing is done.
     ///
     /// # Errors
     /// Those of `compute` that are not the path's fault, and those of a forced path; where no path is left, the first
@@ -28,7 +28,7 @@ impl Link {
         self.frame_part(self.layout.full(), compute)
     }
 
-    /// Computes and shows one frame of a part of an image ([`Link::acquire_region`]), by the rules of [`Link::frame`].
+    /// Computes and shows one frame of a part of an image ([`Link::acquire_region`](LinkCore::acquire_region)), by the rules of [`Link::frame`](LinkCore::frame).
     pub fn frame_region(
         &mut self,
         region: Region,
@@ -37,7 +37,7 @@ impl Link {
         self.frame_part(SurfacePart::Image(region), compute)
     }
 
-    /// Computes and shows one frame of a part of a buffer ([`Link::acquire_bytes`]), by the rules of [`Link::frame`].
+    /// Computes and shows one frame of a part of a buffer ([`Link::acquire_bytes`](LinkCore::acquire_bytes)), by the rules of [`Link::frame`](LinkCore::frame).
     pub fn frame_bytes(
         &mut self,
         bytes: Range<usize>,

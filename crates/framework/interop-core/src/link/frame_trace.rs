@@ -1,6 +1,6 @@
 //! Tracing of a frame: its span, and the tag that identifies the devices' work for it.
 
-use super::Link;
+use super::LinkCore;
 use crate::devices::timeline::{FrameTag, FrameTagGuard};
 use crate::display::SurfacePart;
 use crate::path::{PathId, SharingPath};
@@ -23,12 +23,12 @@ pub(super) struct FrameTrace {
 
 impl FrameTrace {
     /// Traces the frame that `link` is about to begin.
-    pub fn new(link: &Link, part: &SurfacePart) -> Self {
+    pub fn new(link: &LinkCore, part: &SurfacePart) -> Self {
         Self::by(link, link.id, part)
     }
 
     /// Traces the frame that `link` is about to begin on another path.
-    pub fn by(link: &Link, path: PathId, part: &SurfacePart) -> Self {
+    pub fn by(link: &LinkCore, path: PathId, part: &SurfacePart) -> Self {
         let tag = FrameTag { link: link.number, frame: link.frames, path, slot: link.path.slot() };
         let span = tracing::trace_span!(
             target: "pixelferry::frame",

@@ -29,13 +29,13 @@ use crate::describe::geometry::Region;
 use crate::describe::surface::SurfaceDesc;
 use crate::describe::words::counted;
 use crate::devices::timeline::{FrameTag, step};
-use crate::display::{Display, SurfacePart};
+use crate::display::{AnyThread, AnyThreadDisplay, Display, OneThread, SurfacePart, is_same};
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath, blank};
 use crate::select::report::ProbeReport;
 use crate::select::{LiveTrials, Policy, Selection, open_path};
 use retired_frame::RetiredFrame;
-use std::ops::Range;
-use std::rc::Rc;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 use targets::Targets;
 use touch::Touch;
@@ -57,7 +57,8 @@ impl LinkOptions {
 
 /// A verified path for frames of one surface, from a backend to a display.
 ///
-/// Threads: a link stays on the display's thread (it is not `Send`).
+/// Threads: a link stays on the thread that opened it, because OpenGL's contexts do. A link to another kind of display may
+/// move: [`Link::for_any_thread`]. The calls for frames are those of [`LinkCore`].
 ///
 /// ```
 /// use cpu_fallback::*;
@@ -71,9 +72,15 @@ impl LinkOptions {
 /// assert_eq!(link.read_back()?, [10, 20]);
 /// # Ok::<(), Error>(())
 /// ```
-pub struct Link {
+pub struct Link<T = OneThread> {
+    core: LinkCore,
+    threads: PhantomData<T>,
+}
+
+/// The part of a [`Link`] that is the same on all threads: everything that follows its opening.
+pub struct LinkCore {
     backend: Arc<dyn ComputeBackend>,
-    display: Rc<dyn Display>,
+    display: Arc<dyn Display>,
     options: LinkOptions,
     layout: FrameLayout,
     path: OpenedPath,
@@ -120,7 +127,7 @@ impl Link {
     /// policy.
     pub fn open(
         backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
+        display: Arc<dyn Display>,
         desc: SurfaceDesc,
         options: LinkOptions,
     ) -> Result<Self> {
@@ -129,7 +136,7 @@ impl Link {
         let layout = FrameLayout::new(&desc, display.caps());
         let touch = Touch::new(&options.policy.clock);
         let auditor = Auditor::new(options.policy.audit, &options.policy.clock);
-        Ok(Self {
+        let core = LinkCore {
             backend,
             display,
             options,
@@ -153,16 +160,58 @@ impl Link {
             number: frame_trace::next_link(),
             frames: 0,
             newest: None,
-        })
+        };
+        Ok(Self { core, threads: PhantomData })
     }
 
+    /// Lets the link move to other threads, and be used by one at a time.
+    ///
+    /// ```
+    /// use cpu_fallback::*;
+    /// use interop_core::*;
+    ///
+    /// let (backend, display) = (std::sync::Arc::new(CpuBackend::new()?), MemoryDisplay::new());
+    /// let desc = SurfaceDesc::image(2, 1, PixelFormat::R8);
+    /// let link = Link::open(backend, display.clone(), desc, LinkOptions::default())?;
+    /// let mut link = link.for_any_thread(&display).expect("the link's own display");
+    /// std::thread::spawn(move || link.frame(|next| next.write(&[10, 20]))).join().unwrap()?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The link, unchanged, where `display` is not its display.
+    pub fn for_any_thread<D: AnyThreadDisplay>(self, display: &Arc<D>) -> Result<Link<AnyThread>, Box<Self>> {
+        match is_same(self.display(), display) {
+            true => Ok(Link { core: self.core, threads: PhantomData }),
+            false => Err(Box::new(self)),
+        }
+    }
+}
+
+impl<T> Deref for Link<T> {
+    type Target = LinkCore;
+
+    fn deref(&self) -> &LinkCore {
+        &self.core
+    }
+}
+
+impl<T> DerefMut for Link<T> {
+    fn deref_mut(&mut self) -> &mut LinkCore {
+        &mut self.core
+    }
+}
+
+crate::debug_as!(Link<T>, |this| path = &this.id, desc = this.desc());
+
+impl LinkCore {
     /// Returns the backend, which computes frames.
     pub fn backend(&self) -> &Arc<dyn ComputeBackend> {
         &self.backend
     }
 
     /// Returns the display, which shows frames.
-    pub fn display(&self) -> &Rc<dyn Display> {
+    pub fn display(&self) -> &Arc<dyn Display> {
         &self.display
     }
 
@@ -252,7 +301,7 @@ impl Link {
     ///
     /// # Errors
     /// [`Error::NothingShown`] before the first frame is finished; [`Error::InTarget`] after a frame that
-    /// [`Link::show`] wrote directly into its target.
+    /// [`Link::show`](LinkCore::show) wrote directly into its target.
     pub fn shown(&self) -> Result<ShownFrame<'_>> {
         let (surface, id, frame) = match &self.retired {
             _ if self.in_target => return Err(Error::InTarget),
@@ -286,7 +335,7 @@ impl Link {
     /// saving and testing.
     ///
     /// # Errors
-    /// Those of [`Link::shown`] and of the display.
+    /// Those of [`Link::shown`](LinkCore::shown) and of the display.
     pub fn read_back(&mut self) -> Result<Vec<u8>> {
         match &mut self.retired {
             _ if self.in_target => Err(Error::InTarget),

@@ -5,7 +5,7 @@
 //! drivers know have no views and are made again for each size. When a verified path makes memory for another size,
 //! only a few rows are compared: of one slot when the size changes, and of the others as frames need them.
 
-use super::Link;
+use super::LinkCore;
 use super::retired_frame::RetiredFrame;
 use super::room::{covering, grown};
 use crate::describe::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::devices::timeline::{stage, step};
 use crate::path::{FrameLayout, OpenedPath, SharingPath, blank};
 use crate::select::{CurrentPath, PathHistory, PathVariant, Policy, ProofExtent, open_except, open_variant};
 
-impl Link {
+impl LinkCore {
     /// Changes the size (or format). The shown frame stays until the first one of the new size is finished. That frame
     /// starts from zero, whatever the surface's rule for unwritten pixels; where only the rule changes, the picture is
     /// kept. The current path is kept if it works at the new size, otherwise another is selected. After an error
@@ -23,19 +23,19 @@ impl Link {
     ///
     /// Sizes for which the link has room need no verification, and most paths allocate at most a texture of the display
     /// for them. For a larger size, memory is made with room for a quarter more on each side, and a few rows of it are
-    /// compared. [`Link::resize_within`] makes room in advance. The display's API object of the shown frame may differ
+    /// compared. [`Link::resize_within`](LinkCore::resize_within) makes room in advance. The display's API object of the shown frame may differ
     /// for each size.
     ///
-    /// An image of 0x0, the size of a minimised window, pauses the link: [`Link::frame`] and similar calls do nothing,
+    /// An image of 0x0, the size of a minimised window, pauses the link: [`Link::frame`](LinkCore::frame) and similar calls do nothing,
     /// and the picture stays. The next size without a zero side ends the pause; the previous size is available at once.
     ///
     /// # Errors
-    /// The errors of [`Link::open`]; a 0x0 surface is only an error there.
+    /// The errors of [`Link::open`](super::Link::open); a 0x0 surface is only an error there.
     pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
         self.resize_to(desc, None)
     }
 
-    /// Changes the size like [`Link::resize`], and makes room for `most`: from then on, no size up to that needs a full
+    /// Changes the size like [`Link::resize`](LinkCore::resize), and makes room for `most`: from then on, no size up to that needs a full
     /// verification while the path stays. The memory has the size of `most`, however small the surface is; open the
     /// link again to free it. Where the memory is not available, a warning is logged, and each size that is larger than
     /// all before makes its own.
@@ -43,7 +43,7 @@ impl Link {
     /// Only the size of `most` matters. For a window, use the size of its screen.
     ///
     /// # Errors
-    /// The errors of [`Link::open`], for both sizes.
+    /// The errors of [`Link::open`](super::Link::open), for both sizes.
     pub fn resize_within(&mut self, most: SurfaceDesc, now: SurfaceDesc) -> Result<()> {
         self.resize_to(now, Some(most))
     }

@@ -2,7 +2,7 @@
 
 use super::frame_trace::FrameTrace;
 use super::targets::{Detour, OpenedTarget, ShowOutcome, TargetArea};
-use super::{Link, WriteFrame};
+use super::{LinkCore, WriteFrame};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::{Region, RowOrder};
 use crate::describe::pattern::Pattern;
@@ -17,8 +17,8 @@ use crate::select::verify::next_nonce;
 use crate::tournament::ShortestTime;
 use std::time::Instant;
 
-impl Link {
-    /// Computes one frame of the whole surface and shows it in `target`, like [`Link::frame`] followed by a draw with
+impl LinkCore {
+    /// Computes one frame of the whole surface and shows it in `target`, like [`Link::frame`](LinkCore::frame) followed by a draw with
     /// these options.
     ///
     /// Where the draw would only place pixels, kernels in the display's own queue store into the target directly, so a
@@ -27,12 +27,12 @@ impl Link {
     /// [`Unwritten::Overwrite`] or [`Unwritten::Clear`]. The first frame in a target is drawn. Then stores into it are
     /// verified with pixels and timed against the draw, and the frame is drawn once more.
     ///
-    /// After a frame that was written directly, no surface holds it: until another frame is finished, [`Link::shown`],
-    /// [`Link::read_back`] and frames of a part return [`Error::InTarget`]. If a kernel fails there, its pixels stay in
+    /// After a frame that was written directly, no surface holds it: until another frame is finished, [`Link::shown`](LinkCore::shown),
+    /// [`Link::read_back`](LinkCore::read_back) and frames of a part return [`Error::InTarget`]. If a kernel fails there, its pixels stay in
     /// the target.
     ///
     /// # Errors
-    /// The errors of [`Link::frame`] and of the draw.
+    /// The errors of [`Link::frame`](LinkCore::frame) and of the draw.
     pub fn show(
         &mut self,
         target: &mut dyn ShowTarget,

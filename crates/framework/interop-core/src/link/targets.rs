@@ -12,7 +12,7 @@ use crate::draw::{Manner, Obstacle};
 use crate::path::FrameLayout;
 use std::any::Any;
 use std::borrow::Cow;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Number of targets that a link remembers: more than a swapchain has images.
@@ -20,7 +20,7 @@ const REMEMBERED: usize = 8;
 /// The same for equivalent textures, which are opened again without a proof.
 const REMEMBERED_ALIKE: usize = 2;
 
-/// How [`crate::Link::show`] brought a frame into its target.
+/// How [`Link::show`](crate::LinkCore::show) brought a frame into its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShowOutcome {
@@ -28,7 +28,7 @@ pub enum ShowOutcome {
     Straight,
     /// The frame was drawn, for this reason.
     Drawn(Detour),
-    /// The link is paused ([`crate::Link::resize`]): nothing was computed or drawn.
+    /// The link is paused ([`Link::resize`](crate::LinkCore::resize)): nothing was computed or drawn.
     Paused,
 }
 
@@ -116,15 +116,15 @@ pub(super) struct OpenedTarget {
     /// `None` only during the drop.
     memory: Option<Box<dyn ComputeMemory>>,
     pub view: View,
-    display: Rc<dyn Display>,
+    display: Arc<dyn Display>,
     /// Keeps the handle valid with which `memory` was opened.
-    _kept: Box<dyn Any>,
+    _kept: Box<dyn Any + Send + Sync>,
 }
 
 impl OpenedTarget {
     pub fn open(
         backend: &dyn ComputeBackend,
-        display: &Rc<dyn Display>,
+        display: &Arc<dyn Display>,
         target: &mut dyn ShowTarget,
         place: &TargetArea,
     ) -> Result<Self> {
@@ -133,7 +133,7 @@ impl OpenedTarget {
         let view = layout.in_place(&place.part(&layout))?.kernel;
         let (handle, kept) = target.handle()?;
         let memory = Some(backend.import_surface(&handle, &desc)?);
-        Ok(Self { memory, view, display: Rc::clone(display), _kept: kept })
+        Ok(Self { memory, view, display: Arc::clone(display), _kept: kept })
     }
 
     pub fn memory(&mut self) -> Result<&mut dyn ComputeMemory> {

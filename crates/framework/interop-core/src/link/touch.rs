@@ -1,17 +1,17 @@
 //! Time of a program's last use of a link. The program has waited, or done other work, since then.
 
+use crate::describe::PlainMutex;
 use crate::select::Clock;
-use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Time of the program's last use of a link, recorded while comparisons need it.
 #[derive(Clone)]
-pub(super) struct Touch(Rc<Cell<Duration>>, Clock);
+pub(super) struct Touch(Arc<PlainMutex<Duration>>, Clock);
 
 impl Touch {
     pub fn new(clock: &Clock) -> Self {
-        Self(Rc::new(Cell::new(clock.now())), clock.clone())
+        Self(Arc::new(PlainMutex::new(clock.now())), clock.clone())
     }
 
     /// Records the current time.

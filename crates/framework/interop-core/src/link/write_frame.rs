@@ -1,6 +1,6 @@
 //! The guard of a frame that is being computed.
 
-use super::Link;
+use super::LinkCore;
 use super::frame_trace::FrameTrace;
 use crate::compute::{Arg, ComputeBackend, Kernel, RawTarget, Target};
 use crate::describe::error::{Error, Result};
@@ -38,7 +38,7 @@ use crate::path::SharingPath;
 /// ```
 #[must_use = "a frame that is not finished is discarded"]
 pub struct WriteFrame<'a> {
-    link: &'a mut Link,
+    link: &'a mut LinkCore,
     part: SurfacePart,
     open: bool,
     /// Ends the trace together with the frame.
@@ -46,7 +46,7 @@ pub struct WriteFrame<'a> {
 }
 
 impl<'a> WriteFrame<'a> {
-    pub(super) fn new(link: &'a mut Link, part: SurfacePart, traced: Option<FrameTrace>) -> Self {
+    pub(super) fn new(link: &'a mut LinkCore, part: SurfacePart, traced: Option<FrameTrace>) -> Self {
         Self { link, part, open: true, _traced: traced }
     }
 

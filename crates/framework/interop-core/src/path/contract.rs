@@ -13,7 +13,7 @@ use enum_dispatch::enum_dispatch;
 /// A frame is [`begin`](Self::begin), work on the [`target`](Self::target), then [`finish`](Self::finish) or
 /// [`cancel`](Self::cancel). Users use [`crate::Link`], whose guards ensure this order.
 #[enum_dispatch]
-pub trait SharingPath {
+pub trait SharingPath: Send + Sync {
     /// Prepares memory for `part` of the next frame (rows in the surface's order, inside the surface). Waits until the
     /// display no longer reads it.
     fn begin(&mut self, part: &SurfacePart) -> Result<()>;

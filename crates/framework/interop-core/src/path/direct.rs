@@ -15,7 +15,6 @@ use crate::devices::timeline::step;
 use crate::display::{Display, Surface, SurfacePart};
 use std::mem::{replace, swap};
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
 const SLOTS: usize = 2;
@@ -23,7 +22,7 @@ const SLOTS: usize = 2;
 struct Slot {
     memory: Box<dyn ComputeMemory>,
     surface: Surface,
-    display: Rc<dyn Display>,
+    display: Arc<dyn Display>,
     /// True while kernels may use it, until it is given back.
     acquired: bool,
 }
@@ -35,7 +34,7 @@ impl Slot {
         if pairing.sync == Some(SyncKind::SharedEvent) {
             memory.set_sync(SyncKind::SharedEvent)?;
         }
-        Ok(Self { memory, surface, display: Rc::clone(pairing.display), acquired: false })
+        Ok(Self { memory, surface, display: Arc::clone(pairing.display), acquired: false })
     }
 
     /// Drops the registration before its object, and only while the display's context is current.

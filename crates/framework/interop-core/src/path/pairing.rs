@@ -6,7 +6,6 @@ use crate::compute::ComputeBackend;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
 use crate::display::Display;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Direction in which pixels cross between kernels and an engine's object.
@@ -25,7 +24,7 @@ pub struct Pairing<'a> {
     /// The backend, which writes frames.
     pub backend: &'a Arc<dyn ComputeBackend>,
     /// The display, which shows frames.
-    pub display: &'a Rc<dyn Display>,
+    pub display: &'a Arc<dyn Display>,
     /// Description of the surface that is shown.
     pub desc: &'a SurfaceDesc,
     /// Most frames behind that may be used, see [`crate::Mode`].
@@ -49,7 +48,7 @@ impl<'a> Pairing<'a> {
     /// A pairing that shows the newest frame, with the path's own synchronisation.
     pub const fn new(
         backend: &'a Arc<dyn ComputeBackend>,
-        display: &'a Rc<dyn Display>,
+        display: &'a Arc<dyn Display>,
         desc: &'a SurfaceDesc,
     ) -> Self {
         Self { backend, display, desc, frames_behind: 0, sync: None, pieces_at_once: usize::MAX, object: None }

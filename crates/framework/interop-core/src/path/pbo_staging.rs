@@ -14,7 +14,7 @@ use std::any::Any;
 
 /// One block, with the registration that lets the compute side copy into it at full speed; dropped in this order.
 struct Slot {
-    _prepared: Option<Box<dyn Any>>,
+    _prepared: Option<Box<dyn Any + Send + Sync>>,
     staging: Staging,
     slot_sync: SlotSync,
 }

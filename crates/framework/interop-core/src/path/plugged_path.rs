@@ -10,8 +10,7 @@ use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::FrameTag;
 use crate::display::{Content, InPlaceDriver, Staging, Surface, SurfaceDriver, SurfacePart};
-use std::cell::OnceCell;
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 /// A path that the program supplies; a panic in it counts as its failure. [`super::PathSpec::open`] makes it.
 pub struct PluggedPath {
@@ -20,7 +19,7 @@ pub struct PluggedPath {
     path: Option<Box<dyn SharingPath>>,
     missing: Surface,
     /// The path's first panic.
-    panicked: Rc<OnceCell<Error>>,
+    panicked: Arc<OnceLock<Error>>,
     /// The path's first synchronisation, used where it panics instead of returning one.
     sync: SyncKind,
 }
@@ -36,7 +35,7 @@ impl PluggedPath {
         let pairing = &Pairing { pieces_at_once: usize::MAX, ..*pairing };
         let path = panics::as_error(&what(id), || open(pairing))?;
         let sync = pairing.sync.or(syncs.first().copied()).unwrap_or(SyncKind::Finish);
-        let panicked = Rc::default();
+        let panicked = Arc::default();
         Ok(Self { id, path: Some(path), missing: MissingSurface::of(*pairing.desc, &panicked), panicked, sync })
     }
 
@@ -169,12 +168,12 @@ impl Drop for PluggedPath {
 
 /// Placeholder for a surface that the path panicked instead of returning.
 struct MissingSurface {
-    panicked: Rc<OnceCell<Error>>,
+    panicked: Arc<OnceLock<Error>>,
 }
 
 impl MissingSurface {
-    fn of(desc: SurfaceDesc, panicked: &Rc<OnceCell<Error>>) -> Surface {
-        let missing = || Self { panicked: Rc::clone(panicked) };
+    fn of(desc: SurfaceDesc, panicked: &Arc<OnceLock<Error>>) -> Surface {
+        let missing = || Self { panicked: Arc::clone(panicked) };
         Surface::of_no_display("the program's path".into(), desc, missing(), missing())
     }
 }

@@ -46,7 +46,6 @@ use calibrate::{Calibration, Event, calibrate};
 use candidates::Candidates;
 use path_variant::{Candidate, remember_proof};
 use profile::{ChoiceBasis, Key, SavedChoice};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::info;
@@ -72,7 +71,7 @@ pub struct Selection {
 /// not one of [`Policy::paths`]; the errors of [`SurfaceDesc::check`] for `desc`.
 pub fn open_path(
     backend: &Arc<dyn ComputeBackend>,
-    display: &Rc<dyn Display>,
+    display: &Arc<dyn Display>,
     desc: &SurfaceDesc,
     policy: &Policy,
 ) -> Result<Selection> {
@@ -82,7 +81,7 @@ pub fn open_path(
 /// Finds a path like [`open_path`], taking into account what happened before.
 pub(crate) fn open_except(
     backend: &Arc<dyn ComputeBackend>,
-    display: &Rc<dyn Display>,
+    display: &Arc<dyn Display>,
     desc: &SurfaceDesc,
     policy: &Policy,
     history: &PathHistory<'_>,
@@ -174,7 +173,7 @@ fn settle(
 /// finding and not an error. With a budget of zero nothing is timed.
 pub fn probe(
     backend: &Arc<dyn ComputeBackend>,
-    display: &Rc<dyn Display>,
+    display: &Arc<dyn Display>,
     desc: &SurfaceDesc,
     policy: &Policy,
 ) -> Result<ProbeReport> {
@@ -204,14 +203,14 @@ pub fn probe(
 }
 
 /// Describes the manner of the last draw, which was a draw of the measurement if there was one.
-fn drawn_by(display: &Rc<dyn Display>) -> Option<String> {
+fn drawn_by(display: &Arc<dyn Display>) -> Option<String> {
     display.drawn().map(|drawn| drawn.to_string())
 }
 
 /// Forgets the measurements and proofs of this pairing.
 pub(crate) fn forget(
     backend: &Arc<dyn ComputeBackend>,
-    display: &Rc<dyn Display>,
+    display: &Arc<dyn Display>,
     desc: &SurfaceDesc,
     policy: &Policy,
 ) {

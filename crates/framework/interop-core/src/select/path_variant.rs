@@ -6,6 +6,7 @@
 use super::report::{PathCost, PathState};
 use super::verify::{self, ProofExtent, next_nonce};
 use crate::compute::ComputeBackend;
+use crate::describe::PlainMutex;
 use crate::describe::error::{Error, Result};
 use crate::describe::panics::contained;
 use crate::describe::pattern::Pattern;
@@ -15,10 +16,8 @@ use crate::devices::timeline::stage;
 use crate::display::Display;
 use crate::path::{OpenedPath, Pairing, PathId, PathSpec, SharingPath, pattern_frame};
 use crate::tournament::{self, Clock, Contestant, TURN, Terms};
-use std::cell::RefCell;
 use std::fmt;
-use std::rc::{Rc, Weak};
-use std::sync::{Arc, Weak as ArcWeak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// One path with one synchronisation of the two sides.
@@ -195,12 +194,10 @@ pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, clock: &Clo
 /// Most proofs that are remembered; the oldest are dropped first.
 const MOST_PROVED: usize = 64;
 
-thread_local! {
-    static PROVED: RefCell<Vec<ProofRecord>> = const { RefCell::new(Vec::new()) };
-}
+static PROVED: PlainMutex<Vec<ProofRecord>> = PlainMutex::new(Vec::new());
 
 struct ProofRecord {
-    backend: ArcWeak<dyn ComputeBackend>,
+    backend: Weak<dyn ComputeBackend>,
     display: Weak<dyn Display>,
     variant: PathVariant,
     /// The largest surface that was compared completely.
@@ -208,24 +205,18 @@ struct ProofRecord {
 }
 
 impl ProofRecord {
-    fn is_between(&self, backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> bool {
+    fn is_between(&self, backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>) -> bool {
         // While a weak reference exists, no other object gets the address.
         std::ptr::addr_eq(self.backend.as_ptr(), Arc::as_ptr(backend))
-            && std::ptr::addr_eq(self.display.as_ptr(), Rc::as_ptr(display))
+            && std::ptr::addr_eq(self.display.as_ptr(), Arc::as_ptr(display))
     }
-}
-
-/// Accesses this thread's proofs; `None` while the thread ends.
-fn proofs<R>(f: impl FnOnce(&mut Vec<ProofRecord>) -> R) -> Option<R> {
-    PROVED.try_with(|proved| f(&mut proved.borrow_mut())).ok()
 }
 
 /// True where the candidate was verified between the two for a surface that differs only in size and is not smaller.
 fn covers(pairing: &Pairing<'_>, variant: PathVariant) -> bool {
     let of_both = |proof: &&ProofRecord| proof.variant == variant && proof.is_between(pairing.backend, pairing.display);
-    let covered =
-        |proofs: &mut Vec<ProofRecord>| proofs.iter().filter(of_both).any(|proof| pairing.desc.is_inside(&proof.desc));
-    is_of_the_table(pairing, variant) && proofs(covered).unwrap_or(false)
+    is_of_the_table(pairing, variant)
+        && PROVED.lock().iter().filter(of_both).any(|proof| pairing.desc.is_inside(&proof.desc))
 }
 
 /// Remembers that the pixels of a candidate were compared completely.
@@ -233,20 +224,19 @@ pub(super) fn remember_proof(pairing: &Pairing<'_>, variant: PathVariant) {
     if !is_of_the_table(pairing, variant) || covers(pairing, variant) {
         return;
     }
-    let (backend, display) = (Arc::downgrade(pairing.backend), Rc::downgrade(pairing.display));
+    let (backend, display) = (Arc::downgrade(pairing.backend), Arc::downgrade(pairing.display));
     let proof = ProofRecord { backend, display, variant, desc: *pairing.desc };
-    proofs(|proofs| {
-        proofs.retain(|proof| proof.backend.strong_count() > 0 && proof.display.strong_count() > 0);
-        if proofs.len() == MOST_PROVED {
-            proofs.remove(0);
-        }
-        proofs.push(proof);
-    });
+    let mut proofs = PROVED.lock();
+    proofs.retain(|proof| proof.backend.strong_count() > 0 && proof.display.strong_count() > 0);
+    if proofs.len() == MOST_PROVED {
+        proofs.remove(0);
+    }
+    proofs.push(proof);
 }
 
 /// Forgets the proofs between the two, because a failure occurred or everything is to be tried again.
-pub(crate) fn distrust(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
-    proofs(|proofs| proofs.retain(|proof| !proof.is_between(backend, display)));
+pub(crate) fn distrust(backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>) {
+    PROVED.lock().retain(|proof| !proof.is_between(backend, display));
 }
 
 /// A program's own paths may differ under the same name, and an engine's objects are compared as they are.

@@ -8,7 +8,6 @@ use crate::path::{Pairing, PathId, Paths};
 use crate::tournament::Clock;
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -101,9 +100,9 @@ pub enum Profiles {
 pub enum Trials {
     /// Never: the path chosen at the start stays unless it fails.
     Off,
-    /// Only in [`crate::Link::compare_paths`].
+    /// Only in [`Link::compare_paths`](crate::LinkCore::compare_paths).
     Asked,
-    /// In [`crate::Link::compare_paths`], and in small steps before frames begin: for this share of the time since the
+    /// In [`Link::compare_paths`](crate::LinkCore::compare_paths), and in small steps before frames begin: for this share of the time since the
     /// link was opened, and only until `within` has passed.
     ///
     /// In a program that waits between frames (for the screen or for a clock), a step that takes longer than that wait
@@ -231,7 +230,7 @@ impl Policy {
     pub(crate) fn pairing<'a>(
         &self,
         backend: &'a Arc<dyn ComputeBackend>,
-        display: &'a Rc<dyn Display>,
+        display: &'a Arc<dyn Display>,
         desc: &'a SurfaceDesc,
     ) -> Pairing<'a> {
         let frames_behind = match self.mode {

@@ -8,7 +8,6 @@ use interop_core::{
     AlphaMode, ComputeBackend, Display, DrawOptions, Encoding, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions,
     Manner, PixelFormat, RowOrder, Surface, SurfaceDesc, TargetEncoding,
 };
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Rows the other way round.
@@ -66,7 +65,7 @@ pub fn floats_are_not_cut_off(display: &dyn Display, draw: impl FnOnce(&DrawCase
 
 /// A frame that a kernel computes, by a link, into a target of 4x2 that keeps what is brighter than white. `draw` gives the
 /// target's pixels.
-pub fn light_goes_from_a_kernel(display: Rc<dyn Display>, draw: impl FnOnce(&Surface, DrawOptions) -> Vec<u8>) {
+pub fn light_goes_from_a_kernel(display: Arc<dyn Display>, draw: impl FnOnce(&Surface, DrawOptions) -> Vec<u8>) {
     let image = ImageDesc::new(4, 2, PixelFormat::Rgba16F);
     let image = image.with_encoding(Encoding::Linear).with_alpha(AlphaMode::Opaque);
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());

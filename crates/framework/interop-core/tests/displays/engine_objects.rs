@@ -7,7 +7,6 @@ use interop_core::{
     View,
 };
 use pixelferry_testing::Dice;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// An object of an engine's.
@@ -25,22 +24,22 @@ fn backend() -> Arc<dyn ComputeBackend> {
     Arc::new(CpuBackend::new().unwrap())
 }
 
-pub fn intake(display: &Rc<dyn Display>, source: Surface, by: Option<PathId>) -> Result<Intake> {
+pub fn intake(display: &Arc<dyn Display>, source: Surface, by: Option<PathId>) -> Result<Intake> {
     match by {
-        Some(path) => Intake::open_by(backend(), Rc::clone(display), source, path),
-        None => Intake::open(backend(), Rc::clone(display), source),
+        Some(path) => Intake::open_by(backend(), Arc::clone(display), source, path),
+        None => Intake::open(backend(), Arc::clone(display), source),
     }
 }
 
-pub fn outlet(display: &Rc<dyn Display>, target: Surface, by: Option<PathId>) -> Result<Outlet> {
+pub fn outlet(display: &Arc<dyn Display>, target: Surface, by: Option<PathId>) -> Result<Outlet> {
     let options = by.map_or_else(OutletOptions::default, |path| OutletOptions::default().with_path(path));
-    Outlet::open_with(backend(), Rc::clone(display), target, options)
+    Outlet::open_with(backend(), Arc::clone(display), target, options)
 }
 
 /// For frames that write every pixel, so that nothing is read.
-pub fn overwriting(display: &Rc<dyn Display>, target: Surface) -> Result<Outlet> {
+pub fn overwriting(display: &Arc<dyn Display>, target: Surface) -> Result<Outlet> {
     let options = OutletOptions::default().with_unwritten(Unwritten::Overwrite);
-    Outlet::open_with(backend(), Rc::clone(display), target, options)
+    Outlet::open_with(backend(), Arc::clone(display), target, options)
 }
 
 /// A frame of these tight rows or bytes.
@@ -62,7 +61,7 @@ pub fn noise(dice: &mut Dice, len: usize) -> Vec<u8> {
 }
 
 /// Frames into the object and back, and what the engine finds in between, while it draws, too. The path, where it is offered.
-pub fn round(display: &Rc<dyn Display>, object: &dyn Object, by: Option<PathId>, frames: usize) -> Option<PathId> {
+pub fn round(display: &Arc<dyn Display>, object: &dyn Object, by: Option<PathId>, frames: usize) -> Option<PathId> {
     let (mut dice, desc) = (Dice(7), *object.surface().desc());
     let len = desc.byte_len().unwrap();
     let mut given = match outlet(display, object.surface(), by) {
@@ -84,14 +83,14 @@ pub fn round(display: &Rc<dyn Display>, object: &dyn Object, by: Option<PathId>,
 }
 
 /// The paths that carry frames both ways.
-pub fn on_every_path(display: &Rc<dyn Display>, object: &dyn Object) -> Vec<PathId> {
+pub fn on_every_path(display: &Arc<dyn Display>, object: &dyn Object) -> Vec<PathId> {
     let ran: Vec<_> = PathId::ALL.into_iter().filter_map(|path| round(display, object, Some(path), 3)).collect();
     println!("{ran:?}");
     ran
 }
 
 /// An engine's window is dragged: it has another image every few frames, and draws in between.
-pub fn objects_are_made_anew<O: Object>(display: &Rc<dyn Display>, objects: u32, make: impl Fn(u32, u32, usize) -> O) {
+pub fn objects_are_made_anew<O: Object>(display: &Arc<dyn Display>, objects: u32, make: impl Fn(u32, u32, usize) -> O) {
     let mut dice = Dice(30);
     for n in 0..objects {
         let (width, height) = (1 + dice.below(90) as u32, 1 + dice.below(60) as u32);

@@ -11,7 +11,7 @@ use interop_core::{
     Surface, SurfaceDesc, SurfacePart, View,
 };
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 const SMALL: usize = 4096;
 const LARGE: usize = 1 << 20;
@@ -194,7 +194,7 @@ fn a_silent_hook_ends_no_borrow(display: &dyn Display, writes: bool) {
     let desc = SurfaceDesc::buffer(LARGE as u64);
     let mut surface = display.create_surface(&desc).unwrap();
     surface.upload(&SurfacePart::full(&desc), &vec![7; LARGE], &all(LARGE)).unwrap();
-    let mut staging = persistent(display, LARGE).watched(Watch::new(Rc::new(Silent), ()));
+    let mut staging = persistent(display, LARGE).watched(Watch::new(Arc::new(Silent), ()));
     let block = staging.host_block().unwrap();
     surface.download(&SurfacePart::full(&desc), &mut staging, &all(LARGE)).unwrap();
     staging.fence().unwrap();

@@ -4,10 +4,9 @@
 use super::kernels::WORDS;
 use interop_core::conformance::{expected, same_bytes, tight};
 use interop_core::{
-    Arg, ComputeBackend, ComputeMemory, Display, HandleType, ImageDesc, Kernel, KernelSource, Link, LinkOptions,
-    MemoryShape, PathId, PixelFormat, Policy, Region, RowOrder, SurfaceDesc,
+    Arg, ComputeBackend, ComputeMemory, Display, HandleType, ImageDesc, Kernel, KernelSource, Link, LinkCore,
+    LinkOptions, MemoryShape, PathId, PixelFormat, Policy, Region, RowOrder, SurfaceDesc,
 };
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Numbers that every format holds exactly, or rounds without a tie.
@@ -19,7 +18,7 @@ fn k(@builtin(global_invocation_id) id: vec3<u32>) {
 }";
 
 /// A backend in the queue of a display.
-pub type Sides<'a> = (&'a Arc<dyn ComputeBackend>, &'a Rc<dyn Display>);
+pub type Sides<'a> = (&'a Arc<dyn ComputeBackend>, &'a Arc<dyn Display>);
 
 /// Returns what names the memory of a backend in a display's queue.
 pub fn queue(backend: &dyn ComputeBackend) -> HandleType {
@@ -34,11 +33,11 @@ pub fn kernels(backend: &dyn ComputeBackend) -> Vec<Arc<dyn Kernel>> {
 
 pub fn link((backend, display): Sides<'_>, desc: ImageDesc, path: PathId) -> Link {
     let options = LinkOptions::new(Policy::default().with_force(path));
-    Link::open(Arc::clone(backend), Rc::clone(display), SurfaceDesc::Image(desc), options).unwrap()
+    Link::open(Arc::clone(backend), Arc::clone(display), SurfaceDesc::Image(desc), options).unwrap()
 }
 
 /// Whole frames, and parts that leave the rest.
-fn frames(link: &mut Link, kernel: &dyn Kernel) -> Vec<Vec<u8>> {
+fn frames(link: &mut LinkCore, kernel: &dyn Kernel) -> Vec<Vec<u8>> {
     let regions = [None, Some(Region::new(3, 2, 9, 5)), None, Some(Region::new(0, 6, 1, 1))];
     let frame = |(number, region)| {
         let args = [Arg::F32(1.0 - number as f32 / 8.0)];

@@ -5,7 +5,6 @@ use interop_core::{
     Arg, ComputeBackend, Display, KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Unwritten,
 };
 use pixelferry_testing::has;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ fn paint(@builtin(global_invocation_id) id: vec3<u32>) {
 /// Tests that one goes by the path that binds a texture, and that other paths name the limit (`limit`) and advise that path alone.
 pub fn an_image_above_the_limit_of_buffers_is_a_texture(
     backend: &Arc<dyn ComputeBackend>,
-    display: &Rc<dyn Display>,
+    display: &Arc<dyn Display>,
     limit: &str,
 ) {
     let (most, caps) = (backend.caps().max_allocation, display.caps());
@@ -34,7 +33,7 @@ pub fn an_image_above_the_limit_of_buffers_is_a_texture(
     let open = |path| {
         let policy = Policy::default().with_force(path).with_budget(Duration::ZERO);
         let desc = SurfaceDesc::image(width, height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
-        Link::open(Arc::clone(backend), Rc::clone(display), desc, LinkOptions::new(policy))
+        Link::open(Arc::clone(backend), Arc::clone(display), desc, LinkOptions::new(policy))
     };
     let kernel = |text: &'static str| backend.build(&KernelSource::new("paint").wgsl(text)).unwrap();
     let mut link = open(PathId::IN_QUEUE_TEXTURE).unwrap();

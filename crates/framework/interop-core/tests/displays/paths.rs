@@ -4,7 +4,6 @@ use interop_core::conformance::{CASES, ConformanceRow, ConformanceTable, Context
 use interop_core::path::Paths;
 use interop_core::{ComputeBackend, Display, PathId};
 use pixelferry_testing::{Level, level};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Cases that show with the least effort that a path carries frames. The workspace's own table has the other cases.
@@ -24,7 +23,7 @@ const SHORT: [&str; 7] = [
 /// Where a case fails.
 pub fn conform(
     backend: &Arc<dyn ComputeBackend>,
-    display: &Rc<dyn Display>,
+    display: &Arc<dyn Display>,
     manner: Manner,
     paths: &[PathId],
 ) -> Vec<ConformanceRow> {

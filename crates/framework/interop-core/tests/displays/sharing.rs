@@ -8,7 +8,7 @@ use interop_core::{
 use pixelferry_testing::{Child, Usage, by_level};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
-use std::rc::Rc;
+use std::sync::Arc;
 
 pub const BYTES: usize = 10_000;
 /// Memory of Mesa's drivers is a file, which begins with a page of its own.
@@ -39,7 +39,7 @@ pub fn exported_image(display: &dyn Display) -> (Staging, Surface, Vec<u8>) {
 }
 
 /// Tests that both sides see what is written behind the shared descriptor.
-pub fn linear_memory_of_one_device_is_memory_of_another(display: Rc<dyn Display>, other: &dyn Display) {
+pub fn linear_memory_of_one_device_is_memory_of_another(display: Arc<dyn Display>, other: &dyn Display) {
     let staging = display.create_staging(StagingKind::Exported, BYTES).unwrap();
     assert!(staging.host_block().is_none());
     let mut own = in_place(&*display, &staging, BYTES);
@@ -94,7 +94,7 @@ pub fn blocks_that_nothing_was_written_to_are_refused(display: &dyn Display) {
     assert_eq!(surface.read_back(&all).unwrap(), [5; 16]);
 }
 
-pub fn surfaces_and_blocks_are_as_every_displays(open: &dyn Fn() -> Result<Rc<dyn Display>>) {
+pub fn surfaces_and_blocks_are_as_every_displays(open: &dyn Fn() -> Result<Arc<dyn Display>>) {
     let sizes = [(33, 17), (1, 1), (101, 3), (64, 20)];
     let sizes = by_level(&sizes[..1], &sizes, &sizes);
     let ways = Surfaces { open, sizes, any_rows: false }.check().unwrap();

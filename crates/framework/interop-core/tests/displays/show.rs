@@ -5,10 +5,9 @@ use super::kernels::{PAINT, WORDS};
 use interop_core::describe::panics::catch;
 use interop_core::{
     AlphaMode, Arg, ComputeBackend, Detour, Display, DrawOptions, Encoding, Error, ImageDesc, Kernel, KernelSource,
-    Link, LinkOptions, PathId, PixelFormat, Policy, Region, Result, RowOrder, ShowOutcome, SurfaceDesc, Unwritten,
-    WriteFrame,
+    Link, LinkCore, LinkOptions, PathId, PixelFormat, Policy, Region, Result, RowOrder, ShowOutcome, SurfaceDesc,
+    Unwritten, WriteFrame,
 };
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,10 +20,10 @@ pub trait Board {
     /// Row and column of [`Board::pixels`] where the place begins.
     fn first(&self) -> (usize, usize);
 
-    /// [`Link::show`] in the place.
+    /// [`Link::show`](LinkCore::show) in the place.
     fn show(
         &mut self,
-        link: &mut Link,
+        link: &mut LinkCore,
         options: DrawOptions,
         frame: &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<()>,
     ) -> Result<ShowOutcome>;
@@ -44,7 +43,7 @@ pub fn rgb<const N: usize>(board: &mut dyn Board, at: [(i32, i32); N]) -> [[u8; 
 
 /// Display with targets.
 pub trait Screen {
-    fn sides(&self) -> (Arc<dyn ComputeBackend>, Rc<dyn Display>);
+    fn sides(&self) -> (Arc<dyn ComputeBackend>, Arc<dyn Display>);
 
     /// A target, all of one colour; `None` if no target has the format.
     fn board(&self, format: PixelFormat) -> Option<Box<dyn Board + '_>>;

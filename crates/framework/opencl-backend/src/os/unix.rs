@@ -1,11 +1,11 @@
 //! File descriptors, by OpenCL's names for them, and their numbers.
 
 use interop_core::OsHandle;
+use interop_core::describe::PlainMutex;
 use rustix::io::fcntl_dupfd_cloexec;
 use std::collections::BTreeSet;
 use std::io::Result;
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::{Mutex, PoisonError};
 
 /// The extension that opens memory.
 pub const MEMORY_EXTENSION: &str = "cl_khr_external_memory_opaque_fd";
@@ -20,7 +20,7 @@ pub const SEMAPHORE: u32 = 0x2055;
 ///
 /// NVIDIA's driver (580.159) fails to close a memory's descriptor on release if its number previously belonged to an
 /// imported semaphore. Each such memory would leak a descriptor.
-static OF_SEMAPHORES: Mutex<BTreeSet<RawFd>> = Mutex::new(BTreeSet::new());
+static OF_SEMAPHORES: PlainMutex<BTreeSet<RawFd>> = PlainMutex::new(BTreeSet::new());
 
 /// First descriptor number for semaphores, above those that most programs use, so that few numbers are affected. The
 /// driver closes a semaphore's descriptor at once, so the next one gets the same number.
@@ -28,7 +28,7 @@ const FIRST_OF_SEMAPHORES: RawFd = 512;
 
 /// Duplicates a handle with which OpenCL opens memory. Its number never belonged to a semaphore.
 pub fn duplicate_memory(handle: &OsHandle) -> Result<OsHandle> {
-    let of_semaphores = OF_SEMAPHORES.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_semaphores = OF_SEMAPHORES.lock();
     let mut duplicate = handle.try_clone()?;
     while of_semaphores.contains(&duplicate.as_raw_fd()) {
         duplicate = fcntl_dupfd_cloexec(handle, duplicate.as_raw_fd() + 1)?;
@@ -38,7 +38,7 @@ pub fn duplicate_memory(handle: &OsHandle) -> Result<OsHandle> {
 
 /// Duplicates a handle with which OpenCL opens a semaphore.
 pub fn duplicate_semaphore(handle: &OsHandle) -> Result<OsHandle> {
-    let mut of_semaphores = OF_SEMAPHORES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut of_semaphores = OF_SEMAPHORES.lock();
     // A process may be limited to fewer descriptors.
     let duplicate = fcntl_dupfd_cloexec(handle, FIRST_OF_SEMAPHORES).or_else(|_| handle.try_clone())?;
     of_semaphores.insert(duplicate.as_raw_fd());

@@ -40,6 +40,11 @@ pub struct Semaphore {
     queues: Arc<Queues>,
 }
 
+// SAFETY: OpenCL's objects except kernels may be used from any thread (OpenCL 3.0, appendix A.2).
+unsafe impl Send for Semaphore {}
+// SAFETY: as above.
+unsafe impl Sync for Semaphore {}
+
 impl Semaphore {
     /// Opens the semaphore; on success the driver owns the handle. The device must list the extensions.
     pub fn open(queues: &Arc<Queues>, device: &Device, handle: OsHandle) -> Result<Self> {

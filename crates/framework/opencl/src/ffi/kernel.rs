@@ -8,9 +8,9 @@ use crate::{Arg, Device, Event, Param, Queue};
 use cl3::error_codes::CL_INVALID_WORK_DIMENSION;
 use cl3::kernel as k;
 use interop_core::Error;
+use interop_core::describe::PlainMutex;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
 
 /// Reason why a launch failed.
 pub struct LaunchFailure {
@@ -46,16 +46,16 @@ pub struct Range<'a> {
 }
 
 /// A kernel. The lock keeps one launch's arguments together.
-pub struct Kernel(Mutex<Handle<KernelKind>>);
+pub struct Kernel(PlainMutex<Handle<KernelKind>>);
 
 impl Kernel {
     pub(crate) fn new(handle: Handle<KernelKind>) -> Self {
-        Self(Mutex::new(handle))
+        Self(PlainMutex::new(handle))
     }
 
     fn with<R>(&self, f: impl FnOnce(&Handle<KernelKind>) -> R) -> R {
         // A panic elsewhere leaves at most stale arguments, and every launch sets all of them.
-        f(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        f(&self.0.lock())
     }
 
     pub fn raw(&self) -> *mut c_void {

@@ -12,9 +12,10 @@
 
 use super::Status;
 use super::lone_event::LoneEvent;
+use interop_core::describe::PlainMutex;
 use std::collections::VecDeque;
+use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The commands of one context of PoCL's.
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 pub struct MayFail {
     /// Events of the program that are not set yet.
     unset: AtomicUsize,
-    held: Mutex<PendingCommands>,
+    held: PlainMutex<PendingCommands>,
 }
 
 /// Events without their queues, which keep the context that keeps this.
@@ -75,7 +76,7 @@ impl PendingCommands {
 
 impl MayFail {
     fn lock(&self) -> MutexGuard<'_, PendingCommands> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock()
     }
 
     /// There is one more event that is not set.

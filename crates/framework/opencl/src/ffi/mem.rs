@@ -8,8 +8,8 @@ use super::{Failure, check};
 use crate::Context;
 use cl3::memory as m;
 use interop_core::HostBlock;
+use interop_core::describe::PlainMutex;
 use interop_core::describe::panics::contain;
-use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;
@@ -279,19 +279,16 @@ impl Drop for KeptBlock {
     }
 }
 
-thread_local! {
-    /// Blocks of buffers that were dropped and not yet deleted. A block stays on its thread.
-    static KEPT: RefCell<Vec<KeptBlock>> = const { RefCell::new(Vec::new()) };
-}
+/// Blocks of buffers that were dropped and not yet deleted.
+static KEPT: PlainMutex<Vec<KeptBlock>> = PlainMutex::new(Vec::new());
 
 /// Frees the blocks whose buffers were deleted since, and keeps one more.
 fn keep(more: Option<KeptBlock>) {
-    let freed = KEPT.try_with(|kept| {
-        let mut kept = kept.borrow_mut();
-        let (freed, rest): (Vec<_>, Vec<_>) = kept.drain(..).chain(more).partition(KeptBlock::is_deleted);
-        *kept = rest;
-        freed
-    });
+    let freed: Vec<_> = {
+        let mut kept = KEPT.lock();
+        kept.extend(more);
+        kept.extract_if(.., |block| block.is_deleted()).collect()
+    };
     // What a block's owner does when it goes may come back here.
     drop(freed);
 }

@@ -1,21 +1,22 @@
 //! Error messages of drivers about a context, and their listeners.
 
+use interop_core::describe::PlainMutex;
 use interop_core::describe::panics::contain;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, MutexGuard};
 
 /// Called with the driver's text, from any thread.
 pub type OnError = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// By number: the driver gets the number as its user data, so that nothing has to outlive the driver's context, which may
 /// outlive ours.
-static LISTENERS: LazyLock<Mutex<HashMap<usize, OnError>>> = LazyLock::new(Mutex::default);
+static LISTENERS: LazyLock<PlainMutex<HashMap<usize, OnError>>> = LazyLock::new(PlainMutex::default);
 
 fn listeners() -> MutexGuard<'static, HashMap<usize, OnError>> {
-    LISTENERS.lock().unwrap_or_else(PoisonError::into_inner)
+    LISTENERS.lock()
 }
 
 /// A listener's slot, released on drop. 0 belongs to no listener.
@@ -100,12 +101,12 @@ mod tests {
         let panics = ListenerSlot::new(Some(Arc::new(|_| panic!("in a listener"))));
         driver_reports(c"text", panics.user_data());
         driver_reports(c"text", panics.user_data());
-        let place: Arc<Mutex<Option<ListenerSlot>>> = Arc::default();
+        let place: Arc<PlainMutex<Option<ListenerSlot>>> = Arc::default();
         let own = place.clone();
-        let listening = ListenerSlot::new(Some(Arc::new(move |_| drop(own.lock().unwrap().take()))));
+        let listening = ListenerSlot::new(Some(Arc::new(move |_| drop(own.lock().take()))));
         let user_data = listening.user_data();
-        *place.lock().unwrap() = Some(listening);
+        *place.lock() = Some(listening);
         driver_reports(c"text", user_data);
-        assert!(place.lock().unwrap().is_none());
+        assert!(place.lock().is_none());
     }
 }

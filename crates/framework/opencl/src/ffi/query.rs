@@ -3,11 +3,11 @@
 
 use super::{Failure, check};
 use cl3::platform::CL_PLATFORM_NAME;
+use interop_core::describe::PlainMutex;
 use opencl3::device::{get_device_data, get_device_ids};
 use opencl3::error_codes::{CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE};
 use opencl3::platform::platform::{get_platform_data, get_platform_ids};
 use std::ffi::c_void;
-use std::sync::{Mutex, PoisonError};
 
 /// A platform; lives as long as the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +58,8 @@ impl PlatformId {
     /// The devices of some types, `CL_DEVICE_TYPE_*`; none is not an error.
     pub fn devices(self, types: u64) -> Result<Vec<DeviceId>, Failure> {
         // PoCL makes its devices when it is asked for the first time, and a second thread gets them half made.
-        static ASKING: Mutex<()> = Mutex::new(());
-        let _one_at_a_time = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
+        static ASKING: PlainMutex<()> = PlainMutex::new(());
+        let _one_at_a_time = ASKING.lock();
         let ids = match check("clGetDeviceIDs", get_device_ids(self.0, types)) {
             // So NVIDIA says of types that it has no devices of, such as `CL_DEVICE_TYPE_CUSTOM`.
             Err(Failure { code: CL_INVALID_DEVICE_TYPE, .. }) => Vec::new(),

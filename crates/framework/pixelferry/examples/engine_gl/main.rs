@@ -19,7 +19,6 @@ use pixelferry::api::gl::{EngineOptions as ContextOptions, GlDisplay, GlFunction
 use pixelferry::{ComputeBackend, Display, Link, LinkBuilder, open_backend, save_rgba8};
 use platform::{Canvas, ProgramStep, set_up};
 use std::process::ExitCode;
-use std::rc::Rc;
 use std::sync::Arc;
 
 fn main() -> ExitCode {
@@ -47,7 +46,7 @@ impl Engine {
         // SAFETY: the context is current; where it goes before the display, the display is told.
         let display = unsafe { GlDisplay::from_loader(|name| canvas.load(name), ContextOptions::default()) }?;
         // If the device shares with OpenGL, each context has its own backend and kernels, which are dropped before it.
-        let shown_by: Rc<dyn Display> = display.clone();
+        let shown_by: Arc<dyn Display> = display.clone();
         let sides = LinkBuilder::new(planet_desc()).computed_by(&self.backend).shown_by(&shown_by);
         let (backend, _) = sides.open_sides()?;
         let inside = (!Arc::ptr_eq(&backend, &self.backend)).then(|| Kernels::build(backend.as_ref())).transpose()?;
@@ -84,7 +83,7 @@ impl Engine {
 /// Objects that are created again for each context. The engine's own objects are destroyed with it.
 struct Scene {
     gl: GlFunctions,
-    display: Rc<GlDisplay>,
+    display: Arc<GlDisplay>,
     planet: Link,
     sea: Link,
     radar: Link,
@@ -103,10 +102,10 @@ struct Scene {
 impl Scene {
     fn new(
         (engine, backend): (&Engine, &Arc<dyn ComputeBackend>),
-        display: &Rc<GlDisplay>,
+        display: &Arc<GlDisplay>,
         canvas: &Canvas<'_>,
     ) -> Result<Self, Failure> {
-        let (gl, display) = (display.gl().clone(), Rc::clone(display));
+        let (gl, display) = (display.gl().clone(), Arc::clone(display));
         let link = |desc| Link::open(backend.clone(), display.clone(), desc, engine.options.link_options());
         let (planet, sea, radar) = (link(planet_desc())?, link(sea_desc())?, link(radar_desc(canvas.size()).1)?);
         say!("{}: planet by {}, sea by {}, radar by {}", display.device(), planet.path(), sea.path(), radar.path())?;

@@ -5,8 +5,8 @@ use pixelferry::api::vulkan::ash;
 pub use pixelferry::api::vulkan::ash::vk;
 use std::ffi::CStr;
 use std::ptr::copy_nonoverlapping;
-use std::rc::Rc;
 use std::slice::from_raw_parts;
+use std::sync::Arc;
 
 /// A device with one queue that draws.
 pub struct Gpu {
@@ -91,7 +91,7 @@ impl Gpu {
 
 /// A buffer that the host writes or reads.
 pub struct MappedBuffer {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     pub buffer: vk::Buffer,
     memory: vk::DeviceMemory,
     address: *mut u8,
@@ -99,7 +99,7 @@ pub struct MappedBuffer {
 }
 
 impl MappedBuffer {
-    pub fn new(gpu: &Rc<Gpu>, len: usize, usage: vk::BufferUsageFlags) -> Result<Self, Failure> {
+    pub fn new(gpu: &Arc<Gpu>, len: usize, usage: vk::BufferUsageFlags) -> Result<Self, Failure> {
         let host = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
         // SAFETY: all is of this device; the structures live through the calls.
         unsafe {
@@ -108,7 +108,7 @@ impl MappedBuffer {
             let memory = gpu.allocate(gpu.device.get_buffer_memory_requirements(buffer), host)?;
             gpu.device.bind_buffer_memory(buffer, memory, 0)?;
             let address = gpu.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?.cast();
-            Ok(Self { gpu: Rc::clone(gpu), buffer, memory, address, len })
+            Ok(Self { gpu: Arc::clone(gpu), buffer, memory, address, len })
         }
     }
 
@@ -138,7 +138,7 @@ impl Drop for MappedBuffer {
 
 /// An image to draw to.
 pub struct Attachment {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     pub image: vk::Image,
     pub view: vk::ImageView,
     pub size: (u32, u32),
@@ -147,7 +147,7 @@ pub struct Attachment {
 
 impl Attachment {
     pub fn new(
-        gpu: &Rc<Gpu>,
+        gpu: &Arc<Gpu>,
         size: (u32, u32),
         format: vk::Format,
         usage: vk::ImageUsageFlags,
@@ -168,7 +168,7 @@ impl Attachment {
             let memory = gpu.allocate(needs, vk::MemoryPropertyFlags::DEVICE_LOCAL)?;
             gpu.device.bind_image_memory(image, memory, 0)?;
             let view = view(&gpu.device, image, format, aspect)?;
-            Ok(Self { gpu: Rc::clone(gpu), image, view, size, memory })
+            Ok(Self { gpu: Arc::clone(gpu), image, view, size, memory })
         }
     }
 }

@@ -19,7 +19,6 @@ use pixelferry::api::vulkan::{VulkanDisplay, VulkanEngine, VulkanFrame, VulkanOb
 use pixelferry::{ComputeBackend, Display as _, Link, ShownFrame, open_backend, save_rgba8};
 use renderer::{Inputs, Renderer};
 use std::process::ExitCode;
-use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 fn main() -> ExitCode {
@@ -49,13 +48,13 @@ struct Scene {
     sea: Link,
     radar: Link,
     renderer: Renderer,
-    display: Rc<VulkanDisplay>,
+    display: Arc<VulkanDisplay>,
 }
 
 impl Scene {
     fn new(options: &EngineOptions, backend: &Arc<dyn ComputeBackend>) -> Result<Self, Failure> {
         // A renderer would add its own extensions here.
-        let gpu = Rc::new(Gpu::new(|instance, physical| {
+        let gpu = Arc::new(Gpu::new(|instance, physical| {
             // SAFETY: the physical device is of this instance, which was made for Vulkan 1.3.
             let needs = unsafe { device_extensions(instance, physical) }?;
             for extension in &needs.extensions {
@@ -70,7 +69,7 @@ impl Scene {
         let engine = engine.with_extensions(gpu.extensions.iter().copied()).with_timeline_semaphores();
         // SAFETY: the objects belong together, the device was made with these extensions and the feature, and the display
         // keeps them. The renderer submits under the lock what reads a frame before the next is finished, and only reads.
-        let display = unsafe { VulkanDisplay::from_engine(engine.keeping(Rc::clone(&gpu))) }?;
+        let display = unsafe { VulkanDisplay::from_engine(engine.keeping(Arc::clone(&gpu))) }?;
         let link = |desc| Link::open(backend.clone(), display.clone(), desc, options.link_options());
         let (planet, sea) = (link(planet_desc())?, link(sea_desc())?);
         let radar = link(radar_desc(options.size).1)?;

@@ -6,7 +6,6 @@ use crate::gpu::{Attachment, Gpu, MappedBuffer, range, view, vk};
 use naga::back::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use std::ffi::CString;
-use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 const COLOUR: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -26,7 +25,7 @@ pub struct Inputs {
 
 /// Draws one frame at a time.
 pub struct Renderer {
-    gpu: Rc<Gpu>,
+    gpu: Arc<Gpu>,
     lock: Arc<Mutex<()>>,
     layout: vk::PipelineLayout,
     set_layout: vk::DescriptorSetLayout,
@@ -52,7 +51,7 @@ fn spirv() -> Result<Vec<u32>, Failure> {
     Ok(spv::write_vec(&module, &info, &spv::Options::default(), None)?)
 }
 
-fn attachments(gpu: &Rc<Gpu>, size: (u32, u32)) -> Result<([Attachment; 2], MappedBuffer), Failure> {
+fn attachments(gpu: &Arc<Gpu>, size: (u32, u32)) -> Result<([Attachment; 2], MappedBuffer), Failure> {
     use vk::ImageUsageFlags as Usage;
     let usage = Usage::COLOR_ATTACHMENT | Usage::TRANSFER_SRC;
     let colour = Attachment::new(gpu, size, COLOUR, usage, vk::ImageAspectFlags::COLOR)?;
@@ -62,7 +61,7 @@ fn attachments(gpu: &Rc<Gpu>, size: (u32, u32)) -> Result<([Attachment; 2], Mapp
 }
 
 impl Renderer {
-    pub fn new(gpu: Rc<Gpu>, lock: Arc<Mutex<()>>, size: (u32, u32)) -> Result<Self, Failure> {
+    pub fn new(gpu: Arc<Gpu>, lock: Arc<Mutex<()>>, size: (u32, u32)) -> Result<Self, Failure> {
         use vk::BufferUsageFlags as Usage;
         use vk::DescriptorType as Kind;
         let uniforms = MappedBuffer::new(&gpu, size_of::<View>(), Usage::UNIFORM_BUFFER)?;

@@ -20,7 +20,6 @@ use pixelferry::api::wgpu::{OffscreenTarget, WgpuDisplay, open_device, wgpu};
 use pixelferry::{ComputeBackend, Display, Link, LinkBuilder, open_backend, save_rgba8};
 use platform::{Canvas, Windows};
 use std::process::ExitCode;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -31,7 +30,7 @@ fn main() -> ExitCode {
 fn run(options: EngineOptions) -> Result<(), Failure> {
     options.check_out()?;
     let backend = open_backend(options.backend, &sources())?;
-    let kernels = Rc::new(Kernels::build(backend.as_ref())?);
+    let kernels = Arc::new(Kernels::build(backend.as_ref())?);
     let mut scene = None;
     platform::run(&options, |frame, windows| {
         if let (Some(Scene { device, .. }), true) = (&scene, options.lose_at == Some(frame)) {
@@ -67,8 +66,8 @@ struct Scene {
     device: wgpu::Device,
     queue: wgpu::Queue,
     lost: Arc<AtomicBool>,
-    display: Rc<WgpuDisplay>,
-    kernels: Rc<Kernels>,
+    display: Arc<WgpuDisplay>,
+    kernels: Arc<Kernels>,
     planet: Link,
     sea: Link,
     radar: Link,
@@ -85,7 +84,7 @@ struct Scene {
 impl Scene {
     fn new(
         options: &EngineOptions,
-        (backend, kernels): (&Arc<dyn ComputeBackend>, &Rc<Kernels>),
+        (backend, kernels): (&Arc<dyn ComputeBackend>, &Arc<Kernels>),
         windows: &mut Windows,
     ) -> Result<Self, Failure> {
         windows.forget_device();
@@ -96,11 +95,11 @@ impl Scene {
         device.set_device_lost_callback(move |_, _| told.store(true, Relaxed));
         let display = WgpuDisplay::from_engine(&adapter, device.clone(), queue.clone())?;
         // wgpu computes in this device's own queue, with kernels that are lost together with the device.
-        let (outside, shown_by) = (backend, display.clone() as Rc<dyn Display>);
+        let (outside, shown_by) = (backend, display.clone() as Arc<dyn Display>);
         let sides = LinkBuilder::new(planet_desc()).computed_by(outside).shown_by(&shown_by);
         let (backend, _) = sides.open_sides()?;
         let kernels =
-            if Arc::ptr_eq(&backend, outside) { kernels.clone() } else { Rc::new(Kernels::build(backend.as_ref())?) };
+            if Arc::ptr_eq(&backend, outside) { kernels.clone() } else { Arc::new(Kernels::build(backend.as_ref())?) };
         let link = |desc| Link::open(backend.clone(), display.clone(), desc, options.link_options());
         let (planet, sea) = (link(planet_desc())?, link(sea_desc())?);
         let radar = link(radar_desc(options.size).1)?;

@@ -8,10 +8,9 @@ use super::pairs::displays;
 use super::report::{PairReport, PairState};
 use crate::headless::HeadlessDisplay;
 use interop_core::{
-    ComputeBackend, Display, DrawOptions, Kernel, Link, LinkOptions, Mode, PathReport, Policy, Result, ShowOutcome,
-    ShowTarget, ShownFrame, SurfaceDesc, Trials, Unwritten, WriteFrame,
+    ComputeBackend, Display, DrawOptions, Kernel, Link, LinkCore, LinkOptions, Mode, PathReport, Policy, Result,
+    ShowOutcome, ShowTarget, ShownFrame, SurfaceDesc, Trials, Unwritten, WriteFrame,
 };
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// A link that switches to another backend or path where that completes the program's frames sooner.
@@ -49,7 +48,7 @@ use std::sync::Arc;
 /// ```
 pub struct AutoLink<S> {
     screen: HeadlessDisplay,
-    prepare: Rc<Prepare<S>>,
+    prepare: Arc<Prepare<S>>,
     carry: Option<Box<Carry<S>>>,
     /// The contender that shows frames.
     active: Contender<S>,
@@ -107,7 +106,7 @@ impl LinkBuilder {
         let trials = BackendTrials::new(wanted, (trials, asked.mode), shown, PairReport { rows, ..report });
         let state = prepare(&backend, kernels.clone())?;
         let active = Contender::new(trials.in_use(), link, kernels, state, true);
-        Ok(AutoLink { screen, prepare: Rc::new(prepare), carry: None, active, standby: None, trials, pipeline })
+        Ok(AutoLink { screen, prepare: Arc::new(prepare), carry: None, active, standby: None, trials, pipeline })
     }
 }
 
@@ -121,12 +120,12 @@ impl<S> AutoLink<S> {
         self
     }
 
-    /// Computes one frame of the whole surface, like [`Link::frame`]. If another backend should compute it and fails,
+    /// Computes one frame of the whole surface, like [`Link::frame`](LinkCore::frame). If another backend should compute it and fails,
     /// the current one computes it. The time of the program's own draw is unknown, so an offscreen draw is timed
     /// instead.
     ///
     /// # Errors
-    /// The errors of [`Link::frame`], and those of `compute`.
+    /// The errors of [`Link::frame`](LinkCore::frame), and those of `compute`.
     pub fn frame(&mut self, mut compute: impl FnMut(&mut WriteFrame<'_>, &mut S) -> Result<()>) -> Result<()> {
         self.run_frame(|link, state| link.frame(|next| compute(next, state)), false)
     }
@@ -134,23 +133,23 @@ impl<S> AutoLink<S> {
     /// Computes one frame, and draws it with the program's function, whose time counts.
     ///
     /// # Errors
-    /// The errors of [`Link::frame`], and those of both functions.
+    /// The errors of [`Link::frame`](LinkCore::frame), and those of both functions.
     pub fn frame_and_draw(
         &mut self,
         mut compute: impl FnMut(&mut WriteFrame<'_>, &mut S) -> Result<()>,
         mut draw: impl FnMut(&ShownFrame<'_>) -> Result<()>,
     ) -> Result<()> {
-        let run = |link: &mut Link, state: &mut S| {
+        let run = |link: &mut LinkCore, state: &mut S| {
             link.frame(|next| compute(next, state))?;
             draw(&link.shown()?)
         };
         self.run_frame(run, true)
     }
 
-    /// Computes one frame and shows it in `target`, like [`Link::show`].
+    /// Computes one frame and shows it in `target`, like [`Link::show`](LinkCore::show).
     ///
     /// # Errors
-    /// The errors of [`Link::show`], and those of `compute`.
+    /// The errors of [`Link::show`](LinkCore::show), and those of `compute`.
     pub fn show(
         &mut self,
         target: &mut dyn ShowTarget,
@@ -169,14 +168,14 @@ impl<S> AutoLink<S> {
     }
 
     /// Returns the link that has the newest frame. Another link may get the next one.
-    pub fn link(&self) -> &Link {
+    pub fn link(&self) -> &LinkCore {
         &self.active.link
     }
 
-    /// Returns the link that has the newest frame, for [`Link::read_back`], [`Link::flush`] and similar calls. Frames
+    /// Returns the link that has the newest frame, for [`Link::read_back`](LinkCore::read_back), [`Link::flush`](LinkCore::flush) and similar calls. Frames
     /// computed with it directly are not compared, and a link that is being compared does not receive them. Do not
     /// resize or clear it.
-    pub fn link_mut(&mut self) -> &mut Link {
+    pub fn link_mut(&mut self) -> &mut LinkCore {
         &mut self.active.link
     }
 
@@ -186,7 +185,7 @@ impl<S> AutoLink<S> {
     }
 
     /// Returns the display.
-    pub fn display(&self) -> &Rc<dyn Display> {
+    pub fn display(&self) -> &Arc<dyn Display> {
         self.active.link.display()
     }
 
@@ -205,10 +204,10 @@ impl<S> AutoLink<S> {
         self.trials.is_over()
     }
 
-    /// Changes the surface, like [`Link::resize`].
+    /// Changes the surface, like [`Link::resize`](LinkCore::resize).
     ///
     /// # Errors
-    /// The errors of [`Link::resize`].
+    /// The errors of [`Link::resize`](LinkCore::resize).
     pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
         self.switch_to(self.trials.in_use(), true)?;
         self.active.link.resize(desc)?;
@@ -229,7 +228,7 @@ impl<S> AutoLink<S> {
     /// newest picture stays on show.
     ///
     /// # Errors
-    /// The errors of [`Link::open`] and [`Link::flush`]. The link before stays, with its picture.
+    /// The errors of [`Link::open`] and [`Link::flush`](LinkCore::flush). The link before stays, with its picture.
     pub fn set_policy(&mut self, policy: Policy) -> Result<()> {
         self.trials.stop_and_save(&self.active, self.standby.as_ref());
         self.reopen(policy)?;
@@ -238,7 +237,7 @@ impl<S> AutoLink<S> {
     }
 
     /// Shows one frame with one of the two contenders.
-    fn run_frame<R>(&mut self, run: impl FnMut(&mut Link, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
+    fn run_frame<R>(&mut self, run: impl FnMut(&mut LinkCore, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
         let on_show = self.active.row();
         let made = self.attempt(run, is_drawn);
         match &self.standby {
@@ -255,7 +254,7 @@ impl<S> AutoLink<S> {
         made
     }
 
-    fn attempt<R>(&mut self, mut run: impl FnMut(&mut Link, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
+    fn attempt<R>(&mut self, mut run: impl FnMut(&mut LinkCore, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
         let on_show = self.active.row();
         if self.active.link.is_paused() {
             return run(&mut self.active.link, &mut self.active.state);
@@ -343,7 +342,7 @@ impl<S> AutoLink<S> {
             // The pair on show must stay open until the next frame is made, so it is replaced one frame later.
             NextFrame::Open if self.active.row() == self.trials.in_use() => {
                 self.screen.make_current()?;
-                let prepare = Rc::clone(&self.prepare);
+                let prepare = Arc::clone(&self.prepare);
                 self.standby = self.trials.open(&self.active, |backend, kernels| prepare(backend, kernels));
                 Ok(false)
             }
@@ -398,7 +397,7 @@ impl<S> AutoLink<S> {
     fn reopen(&mut self, policy: Policy) -> Result<()> {
         self.screen.make_current()?;
         let link = &self.trials.in_use_and_newcomer(&self.active, self.standby.as_ref()).0.link;
-        let (backend, display) = (Arc::clone(link.backend()), Rc::clone(link.display()));
+        let (backend, display) = (Arc::clone(link.backend()), Arc::clone(link.display()));
         let mut next = Link::open(backend, display, *link.desc(), LinkOptions::new(policy))?;
         copy(&mut self.active.link, &mut next)?;
         self.switch_to(self.trials.in_use(), false)?;
@@ -421,7 +420,7 @@ impl<S> Drop for AutoLink<S> {
 }
 
 /// Copies the newest picture, of which a frame may leave pixels as they were.
-fn copy(from: &mut Link, to: &mut Link) -> Result<()> {
+fn copy(from: &mut LinkCore, to: &mut LinkCore) -> Result<()> {
     from.flush()?;
     // After a resize, a picture of the size before is on show, of which the new one keeps nothing.
     if from.shown().is_ok_and(|shown| shown.desc() == to.desc()) {

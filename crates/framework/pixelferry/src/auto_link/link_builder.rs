@@ -3,7 +3,6 @@
 use crate::backend_rows::BackendChoice;
 use crate::display_rows::DisplayChoice;
 use interop_core::{Argument, ComputeBackend, Display, KernelSource, Policy, SurfaceDesc};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// An argument of a declared kernel, as far as the choice of a backend depends on it: numbers by value, memory by its
@@ -82,7 +81,7 @@ pub struct LinkBuilder {
     /// A backend that the program has opened.
     pub(crate) computed_by: Option<Arc<dyn ComputeBackend>>,
     /// A display that the program has opened.
-    pub(super) shown_by: Option<Rc<dyn Display>>,
+    pub(super) shown_by: Option<Arc<dyn Display>>,
     pub(crate) policy: Policy,
     /// The first pair will be compared with the others while frames are shown.
     pub(super) is_compared: bool,
@@ -125,7 +124,7 @@ interop_core::setters!(LinkBuilder {
     /// where that enables faster paths. The display uses the same device if that can draw.
     computed_by(computed_by: &Arc<dyn ComputeBackend> => Some(Arc::clone(computed_by)));
     /// Shows frames on this display, for example a window's or an engine's, whose context is current on this thread.
-    shown_by(shown_by: &Rc<dyn Display> => Some(Rc::clone(shown_by)));
+    shown_by(shown_by: &Arc<dyn Display> => Some(Arc::clone(shown_by)));
     /// Sets how the path is selected for each pair, and where measurements are stored.
     policy(policy: Policy);
     /// Names the work that makes frames where no kernel is declared, or where the same kernels do several works: all that its time

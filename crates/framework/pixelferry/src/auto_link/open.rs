@@ -9,7 +9,6 @@ use crate::headless::HeadlessDisplay;
 use interop_core::describe::process;
 use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Mode, PathId, Result};
 use std::collections::VecDeque;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,7 +32,7 @@ pub struct OpenedLink {
     /// The declared kernels, in their order.
     pub kernels: Vec<Arc<dyn Kernel>>,
     /// The display side.
-    pub display: Rc<dyn Display>,
+    pub display: Arc<dyn Display>,
     /// The display as [`LinkBuilder::open`] opened it, with its own functions, e.g. [`HeadlessDisplay::gl`]. A display that
     /// the program supplied has none.
     pub screen: HeadlessDisplay,

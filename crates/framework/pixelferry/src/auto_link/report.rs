@@ -1,6 +1,6 @@
 //! Report about a joint choice, for people and programs.
 
-use interop_core::{ComputeBackend, DeviceIdentity, Display, Error, Link, PathKind, Ratio};
+use interop_core::{ComputeBackend, DeviceIdentity, Display, Error, LinkCore, PathKind, Ratio};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -138,7 +138,7 @@ impl PairRow {
     }
 
     /// Creates a row for the pair of an open link, without measurements.
-    pub(super) fn of(link: &Link, state: PairState) -> Self {
+    pub(super) fn of(link: &LinkCore, state: PairState) -> Self {
         let (backend, display) = (link.backend().as_ref(), link.display().as_ref());
         let (path, because) = (Some(link.path().to_string()), because(backend, display, link));
         Self { path, because, ..Self::new(backend.device().to_string(), display.device(), state) }
@@ -205,7 +205,7 @@ pub(super) fn is_mistake(error: &Error) -> bool {
 }
 
 /// Explains where the time of a pair's frames goes, from its devices and its path.
-fn because(backend: &dyn ComputeBackend, display: &dyn Display, link: &Link) -> String {
+fn because(backend: &dyn ComputeBackend, display: &dyn Display, link: &LinkCore) -> String {
     let (compute, shown_by) = (backend.device(), display.device());
     let row = link.report().chosen();
     let own_gpus = !compute.software && !shown_by.software;
@@ -221,6 +221,6 @@ fn because(backend: &dyn ComputeBackend, display: &dyn Display, link: &Link) -> 
     }
 }
 
-fn mechanism(link: &Link) -> &'static str {
+fn mechanism(link: &LinkCore) -> &'static str {
     link.report().chosen().map_or("", |row| row.mechanism)
 }

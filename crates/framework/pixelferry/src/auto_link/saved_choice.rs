@@ -8,7 +8,7 @@ use crate::backends::listed_devices;
 use crate::choice::ApiChoice as _;
 use crate::display_rows::DisplayChoice;
 use interop_core::compute::SourceCode;
-use interop_core::{ComputeBackend, DeviceIdentity, Display, Link, SurfaceDesc};
+use interop_core::{ComputeBackend, DeviceIdentity, Display, LinkCore, SurfaceDesc};
 use serde::{Deserialize, Serialize};
 
 /// Version of the file format. Up to 5, paths were measured with a kernel of this crate.
@@ -115,7 +115,7 @@ fn load_work(wanted: &LinkBuilder, work: &str) -> Option<SavedChoice> {
 }
 
 /// Stores the measurements.
-pub(super) fn store(wanted: &LinkBuilder, choice: Rows, link: &Link, report: &PairReport) {
+pub(super) fn store(wanted: &LinkBuilder, choice: Rows, link: &LinkCore, report: &PairReport) {
     let (backend, display) = (choice.0.name().into(), choice.1.map(|display| display.name().into()));
     let devices = devices(link.backend().as_ref(), link.display().as_ref());
     let mut page = Page { key: key(wanted), backend, display, devices, report: report.clone() };

@@ -9,11 +9,10 @@ use crate::stream::{NextFrame, StreamFrame};
 use interop_core::describe::error::call;
 use interop_core::describe::process::ProcessMark;
 use interop_core::{
-    Arg, Argument, ComputeBackend, ComputeCaps, Error, Extent, HandleType, Kernel, KernelSource, Link, LinkOptions,
-    MemoryShape, PixelFormat, Policy, Result, RowOrder, SurfaceDesc, View,
+    Arg, Argument, ComputeBackend, ComputeCaps, Error, Extent, HandleType, Kernel, KernelSource, Link, LinkCore,
+    LinkOptions, MemoryShape, PixelFormat, Policy, Result, RowOrder, SurfaceDesc, View,
 };
 use std::collections::VecDeque;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime};
@@ -142,7 +141,7 @@ impl LinkBuilder {
 
 impl IsolatedLink {
     /// The link that shows the frames: draw what it shows at any time.
-    pub fn link(&mut self) -> &mut Link {
+    pub fn link(&mut self) -> &mut LinkCore {
         &mut self.link
     }
 
@@ -391,19 +390,19 @@ const COPY: &str = "
 
 /// Opens a link from the queue of the same display, whose kernels can read the child's memory of the same GPU, and builds
 /// the kernel that copies. `None` for displays that compute nothing or import no memory.
-fn in_queue(link: &Link, policy: Policy) -> Result<Option<(Link, Arc<dyn Kernel>)>> {
+fn in_queue(link: &LinkCore, policy: Policy) -> Result<Option<(Link, Arc<dyn Kernel>)>> {
     let display = link.display();
     let queued = display.backend_in_queue()?.and_then(|backend| backend.downcast::<Arc<dyn ComputeBackend>>().ok());
     let imports = |caps: &ComputeCaps| caps.can_import(HandleType::OPAQUE, MemoryShape::Linear).is_yes();
     let queued = queued.filter(|backend| !backend.device().software && imports(backend.caps()));
     let Some(backend) = queued else { return Ok(None) };
     let copies = backend.build(&KernelSource::new("copy").wgsl(COPY))?;
-    Ok(Some((Link::open(*backend, Rc::clone(display), *link.desc(), LinkOptions::new(policy))?, copies)))
+    Ok(Some((Link::open(*backend, Arc::clone(display), *link.desc(), LinkOptions::new(policy))?, copies)))
 }
 
 /// Shows a frame, unless it has an earlier surface.
 fn show(
-    (link, copies): (&mut Link, Option<&dyn Kernel>),
+    (link, copies): (&mut LinkCore, Option<&dyn Kernel>),
     surface: &SurfaceDesc,
     frame: &mut StreamFrame<'_>,
 ) -> Result<bool> {

@@ -9,7 +9,6 @@ use crate::stream::{StreamDisplay, StreamOptions, publish};
 use interop_core::describe::answer_process::AnswerOutput;
 use interop_core::{Arg, ComputeBackend, ComputeMemory, Error, Kernel, Link, LinkOptions, Policy, Profiles, Result};
 use std::io::{BufRead, stdin};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Computes the frames of an isolated link, if this process is the child of one; returns `false` otherwise. Call it first
@@ -54,7 +53,7 @@ fn silent(reason: impl ToString) -> Error {
 struct Worker {
     // Declared first, so that it ends before the memory that it uses.
     link: Link,
-    stream: Rc<StreamDisplay>,
+    stream: Arc<StreamDisplay>,
     backend: Arc<dyn ComputeBackend>,
     kernels: Vec<Arc<dyn Kernel>>,
     /// The memory of all arguments in the order of declaration.

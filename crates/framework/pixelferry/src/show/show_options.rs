@@ -2,7 +2,7 @@
 
 use crate::report::{PairReport, PairState};
 use crate::{BackendChoice, LinkBuilder, OpenedLink, SaveError, save_picture_with};
-use interop_core::{Arg, DrawOptions, Error, Extent, KernelSource, Link, PixelFormat, Result, SurfaceDesc};
+use interop_core::{Arg, DrawOptions, Error, Extent, KernelSource, LinkCore, PixelFormat, Result, SurfaceDesc};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -120,7 +120,7 @@ impl Show {
     }
 
     /// Saves the picture that a link shows, and reports it.
-    pub(super) fn save(&self, link: &mut Link) -> Result<()> {
+    pub(super) fn save(&self, link: &mut LinkCore) -> Result<()> {
         save_picture_with(link, &self.picture, &self.draw).map_err(unsaved)?;
         tell(&format!("{} was saved", self.picture.display()));
         Ok(())

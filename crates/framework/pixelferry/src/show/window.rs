@@ -6,7 +6,6 @@ use interop_core::{Display, Error, Extent, Kernel, Result};
 use pixelferry_gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry_gl::winit::keyboard::{Key, NamedKey};
 use pixelferry_gl::{Camera, Flow, GlWindow, Viewport, WindowApp};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -98,7 +97,7 @@ impl WindowApp for Viewer {
     type Error = Error;
 
     fn init(&mut self, window: &GlWindow) -> Result<()> {
-        let display: Rc<dyn Display> = window.display().clone();
+        let display: Arc<dyn Display> = window.display().clone();
         let link = self.show.builder()?.shown_by(&display).open_auto(|_, kernels| Ok(kernels))?;
         tell_of(link.report());
         self.link = Some(link);

@@ -13,7 +13,9 @@ use crate::wire::pages::{self, WriteRight};
 use crate::wire::socket::Listener;
 use crate::wire::table::From;
 use cpu_fallback::MemoryDisplay;
+use interop_core::AnyThreadDisplay;
 use interop_core::compute::host_bytes;
+use interop_core::describe::PlainMutex;
 use interop_core::describe::error::call;
 use interop_core::devices::borrows::Holder;
 use interop_core::devices::maker_object::own;
@@ -22,8 +24,6 @@ use interop_core::{
     Api, BufferView, DeviceIdentity, Display, DisplayCaps, Error, HandleType, HostBlock, ImageView, Manner,
     MemoryShape, PixelFormat, Result, ShownFrame, Staging, StagingKind, Surface, SurfaceDesc, SurfacePart, View,
 };
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Options of a stream.
@@ -78,8 +78,8 @@ struct Copies {
 }
 
 /// A display that publishes frames as a stream for other processes of this user and machine. Links prove and time their
-/// paths to it as to any display, and [`StreamDisplay::publish`] makes a frame the newest of the stream. It stays on
-/// its thread.
+/// paths to it as to any display, and [`StreamDisplay::publish`] makes a frame the newest of the stream. Any
+/// thread may use it.
 ///
 /// Publisher and subscribers share the memory of frames: shared pages of the host, or memory of a device whose display
 /// exports it. A subscriber never makes the publisher wait, even if it is slow, stopped or killed: a frame that it
@@ -110,10 +110,10 @@ struct Copies {
 pub struct StreamDisplay {
     // Declared first, so that the stream ends before its pieces are freed.
     _server: Server,
-    state: Rc<DisplayState>,
-    copies: RefCell<Copies>,
+    state: Arc<DisplayState>,
+    copies: PlainMutex<Copies>,
     /// The newest surface, whose memory stays until another frame is published.
-    newest: RefCell<Option<Rc<Piece>>>,
+    newest: PlainMutex<Option<Arc<Piece>>>,
     /// Kept for subscribers, which compare its content.
     _proof: Option<Staging>,
     name: String,
@@ -129,15 +129,16 @@ impl StreamDisplay {
     /// # Errors
     /// [`Error::InvalidInput`] for a name that is invalid or in use, and for more readers than
     /// [`StreamOptions::MOST_READERS`]; [`Error::Unavailable`] for errors of the system.
-    pub fn open(name: &str, device: Option<Rc<dyn Display>>, options: StreamOptions) -> Result<Rc<Self>> {
+    pub fn open(name: &str, device: Option<Arc<dyn Display>>, options: StreamOptions) -> Result<Arc<Self>> {
         call("StreamDisplay::open", || {
             let StreamOptions { readers } = options;
             if readers == 0 || readers > StreamOptions::MOST_READERS {
                 let most = StreamOptions::MOST_READERS;
                 return Err(Error::refused(format!("{readers} readers were requested; a stream has 1 to {most}")));
             }
-            let exports =
-                |display: &Rc<dyn Display>| display.caps().can_export(HandleType::OPAQUE, MemoryShape::Linear).is_yes();
+            let exports = |display: &Arc<dyn Display>| {
+                display.caps().can_export(HandleType::OPAQUE, MemoryShape::Linear).is_yes()
+            };
             let device = device.filter(exports);
             let memory = MemoryDisplay::new();
             let caps = caps(Display::caps(memory.as_ref()), device.as_deref().map(Display::caps), readers);
@@ -150,14 +151,14 @@ impl StreamDisplay {
             let uuid = device.as_ref().and_then(|device| device.device().uuid).map(|uuid| uuid.0);
             let proof = proof::nonce()?;
             let described = Device { uuid, name: identity.name.chars().take(200).collect(), proof };
-            let state = Rc::new(DisplayState { identity, caps, memory, device, hub });
+            let state = Arc::new(DisplayState { identity, caps, memory, device, hub });
             let kept = uuid.map(|_| prove(&state, proof)).transpose()?;
             let server = Server::start(Listener::open(name)?, Arc::clone(&state.hub), described)?;
-            Ok(Rc::new(Self {
+            Ok(Arc::new(Self {
                 _server: server,
                 state,
-                copies: RefCell::default(),
-                newest: RefCell::default(),
+                copies: PlainMutex::default(),
+                newest: PlainMutex::default(),
                 _proof: kept,
                 name: name.into(),
             }))
@@ -198,7 +199,7 @@ impl StreamDisplay {
     fn publish_surface(&self, surface: &Surface) -> Result<PublishedFrame> {
         let desc = *surface.desc();
         let own = own::<StreamSurface>(surface.driver(), &self.state)?;
-        let piece = match own.shown.borrow().as_ref() {
+        let piece = match own.shown.lock().as_ref() {
             Some(shown) => shown.piece.clone(),
             None => return Err(Error::NothingShown),
         };
@@ -210,12 +211,12 @@ impl StreamDisplay {
         if copied {
             let from: &[From] = if piece.is_none() { &[From::Device, From::Host] } else { &[From::Host] };
             let bytes = own.read(&SurfacePart::full(&desc))?;
-            self.copies.borrow_mut().publish(hub, (&desc, &bytes), (frame, from, nanoseconds))?;
+            self.copies.lock().publish(hub, (&desc, &bytes), (frame, from, nanoseconds))?;
         }
         if let Some((piece, view)) = piece {
             let from: &[From] = if is_device { &[From::Device] } else { &[From::Device, From::Host] };
             hub.publish(frame, piece.place, from, &PlacedFrame { desc, view, nanoseconds });
-            *self.newest.borrow_mut() = Some(piece);
+            *self.newest.lock() = Some(piece);
         }
         Ok(PublishedFrame { number: frame, subscribers: hub.wake(), copied })
     }
@@ -272,7 +273,7 @@ fn caps(memory: &DisplayCaps, device: Option<&DisplayCaps>, readers: usize) -> D
 }
 
 /// Makes the first piece of device memory, whose content subscribers compare.
-fn prove(state: &Rc<DisplayState>, nonce: u64) -> Result<Staging> {
+fn prove(state: &Arc<DisplayState>, nonce: u64) -> Result<Staging> {
     let mut staging = Staging::new((&state.identity, &state.caps), StagingKind::Exported, proof::BYTES, |kind| {
         StreamStaging::new(state, kind, proof::BYTES)
     })?;
@@ -297,6 +298,8 @@ pub(crate) fn now() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
+
+impl AnyThreadDisplay for StreamDisplay {}
 
 impl DisplayDriver for StreamDisplay {
     fn device(&self) -> &DeviceIdentity {
@@ -330,7 +333,7 @@ impl DisplayDriver for StreamDisplay {
     fn draw_offscreen_by(&self, surface: &Surface, _: Option<Manner>) -> Result<()> {
         self.state.hub.check_process()?;
         let own = own::<StreamSurface>(surface.driver(), &self.state)?;
-        if own.shown.borrow().as_ref().is_some_and(|shown| shown.piece.is_some()) {
+        if own.shown.lock().as_ref().is_some_and(|shown| shown.piece.is_some()) {
             return Ok(());
         }
         let read = own.read(&SurfacePart::full(surface.desc()))?;

@@ -4,15 +4,14 @@ use super::hub::Hub;
 use cpu_fallback::MemoryDisplay;
 use interop_core::devices::maker_object::Maker;
 use interop_core::{DeviceIdentity, Display, DisplayCaps, Error, Result};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// State that all objects of a stream's display share.
 pub(crate) struct DisplayState {
     pub identity: DeviceIdentity,
     pub caps: DisplayCaps,
-    pub memory: Rc<MemoryDisplay>,
-    pub device: Option<Rc<dyn Display>>,
+    pub memory: Arc<MemoryDisplay>,
+    pub device: Option<Arc<dyn Display>>,
     pub hub: Arc<Hub>,
 }
 

@@ -4,12 +4,13 @@ use crate::wire::frame::PlacedFrame;
 use crate::wire::message::{Device, Notice, PieceKind, encode};
 use crate::wire::socket::{Connection, send};
 use crate::wire::table::{From, PLACES, Reader, Table};
+use interop_core::describe::PlainMutex;
 use interop_core::describe::process::ProcessMark;
 use interop_core::{Error, Result};
 use rustix::net::sockopt::set_socket_send_buffer_size;
 use std::cmp::Reverse;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 /// Send buffer of a subscriber's socket in bytes: about ten notices. Unread notices keep the memory of their pieces.
 const UNREAD_BYTES: usize = 4096;
@@ -84,19 +85,19 @@ pub(crate) struct Hub {
     pub made: ProcessMark,
     /// Maximum number of subscribers.
     readers: usize,
-    state: Mutex<HubState>,
+    state: PlainMutex<HubState>,
 }
 
 impl Hub {
     pub(crate) fn new(readers: usize) -> Result<Self> {
         let places = std::iter::repeat_with(|| None).take(PLACES).collect();
         let state = HubState { peers: Vec::new(), places, last_piece: 0, last_frame: 0, has_ended: false };
-        Ok(Self { table: Table::create()?, made: ProcessMark::here(), readers, state: Mutex::new(state) })
+        Ok(Self { table: Table::create()?, made: ProcessMark::here(), readers, state: PlainMutex::new(state) })
     }
 
     /// No holder of the lock panics; even if one did, the state would be consistent.
     fn state(&self) -> MutexGuard<'_, HubState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Refuses calls in a forked child.

@@ -6,20 +6,20 @@ use crate::wire::message::PieceKind;
 use crate::wire::pages::{self, WriteRight};
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Display, HandleType, Result, SharedHandle, Staging, StagingKind};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A block in plain memory or of the device, with its piece.
 pub(crate) struct StreamStaging {
-    state: Rc<DisplayState>,
+    state: Arc<DisplayState>,
     pub inner: Staging,
     /// `None` for a block that is only copied from.
-    pub piece: Option<Rc<Piece>>,
+    pub piece: Option<Arc<Piece>>,
 }
 
 interop_core::owned!(StreamStaging: DisplayState, "staging block", |block| &block.state);
 
 impl StreamStaging {
-    pub(crate) fn new(state: &Rc<DisplayState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
+    pub(crate) fn new(state: &Arc<DisplayState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
         let memory = state.memory.as_ref() as &dyn Display;
         let (inner, piece) = match kind {
             StagingKind::Persistent => {
@@ -40,7 +40,7 @@ impl StreamStaging {
             None if piece.is_some() => Reach::Never,
             None => Reach::EachFill,
         };
-        Ok((Self { state: Rc::clone(state), inner, piece: piece.map(Rc::new) }, reach))
+        Ok((Self { state: Arc::clone(state), inner, piece: piece.map(Arc::new) }, reach))
     }
 }
 

@@ -4,45 +4,45 @@ use super::display_state::DisplayState;
 use super::piece::Piece;
 use super::staging::StreamStaging;
 use crate::wire::message::PieceKind;
+use interop_core::describe::PlainMutex;
 use interop_core::devices::maker_object::{own, own_mut};
 use interop_core::display::{Content, InPlaceDriver, StoredDriver, SurfaceDriver};
 use interop_core::{Display, Error, Result, Staging, Surface, SurfaceDesc, SurfacePart, View};
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Content of a surface.
 pub(crate) struct SurfaceContent {
     /// A surface of the display in plain memory, or of the device's display.
     pub inner: Surface,
     /// The piece that it reads in place, and the frame's layout in it.
-    pub piece: Option<(Rc<Piece>, View)>,
+    pub piece: Option<(Arc<Piece>, View)>,
 }
 
 /// A surface, in the display that owns its piece.
 pub(crate) struct StreamSurface {
-    state: Rc<DisplayState>,
+    state: Arc<DisplayState>,
     desc: SurfaceDesc,
     /// `None` before the first frame of a surface that shows in place.
-    pub shown: RefCell<Option<SurfaceContent>>,
+    pub shown: PlainMutex<Option<SurfaceContent>>,
 }
 
 interop_core::owned!(StreamSurface: DisplayState, "surface", |surface| &surface.state);
 
 impl StreamSurface {
-    pub(crate) fn stored(state: &Rc<DisplayState>, desc: &SurfaceDesc) -> Result<Self> {
+    pub(crate) fn stored(state: &Arc<DisplayState>, desc: &SurfaceDesc) -> Result<Self> {
         let inner = (state.memory.as_ref() as &dyn Display).create_surface(desc)?;
-        let shown = RefCell::new(Some(SurfaceContent { inner, piece: None }));
-        Ok(Self { state: Rc::clone(state), desc: *desc, shown })
+        let shown = PlainMutex::new(Some(SurfaceContent { inner, piece: None }));
+        Ok(Self { state: Arc::clone(state), desc: *desc, shown })
     }
 
-    pub(crate) fn in_place(state: &Rc<DisplayState>, desc: &SurfaceDesc) -> Self {
-        Self { state: Rc::clone(state), desc: *desc, shown: RefCell::new(None) }
+    pub(crate) fn in_place(state: &Arc<DisplayState>, desc: &SurfaceDesc) -> Self {
+        Self { state: Arc::clone(state), desc: *desc, shown: PlainMutex::new(None) }
     }
 
     /// Reads its content as tight rows.
     pub(crate) fn read(&self, part: &SurfacePart) -> Result<Vec<u8>> {
         self.state.hub.check_process()?;
-        self.shown.borrow_mut().as_mut().ok_or(Error::NothingShown)?.inner.read_back(part)
+        self.shown.lock().as_mut().ok_or(Error::NothingShown)?.inner.read_back(part)
     }
 }
 
@@ -86,7 +86,7 @@ impl<C: Content> InPlaceDriver<C> for StreamSurface {
             }
         };
         inner.read_in_place(&staging.inner, &view)?;
-        *self.shown.get_mut() = Some(SurfaceContent { inner, piece: Some((Rc::clone(piece), view)) });
+        *self.shown.get_mut() = Some(SurfaceContent { inner, piece: Some((Arc::clone(piece), view)) });
         Ok(())
     }
 }

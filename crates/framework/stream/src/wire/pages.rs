@@ -7,7 +7,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::ffi::c_void;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// Who may write the pages.
@@ -27,7 +27,7 @@ pub(crate) struct PageMapping {
 }
 
 // SAFETY: the mapping belongs to the process and not to a thread. Its words are accessed only as atomics, and only
-// `HostBlock`, which stays on one thread, hands out slices of its bytes.
+// `HostBlock`, whose list admits each use, hands out slices of its bytes.
 unsafe impl Send for PageMapping {}
 // SAFETY: as above.
 unsafe impl Sync for PageMapping {}
@@ -103,7 +103,7 @@ impl PageMapping {
         // SAFETY: the mapping owns the memory and unmaps it on drop. The bytes are initialised. Slices are made only
         // under the block's own rules; another process writes its pages only while no subscriber says that it reads
         // them (`table`).
-        unsafe { HostBlock::from_raw(address, len, Rc::new(self)) }
+        unsafe { HostBlock::from_raw(address, len, Arc::new(self)) }
     }
 }
 

@@ -12,7 +12,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -38,7 +37,7 @@ pub fn given_name() -> String {
 /// A stream of this process, whose frames have one number in all of their bytes.
 pub struct Stream {
     pub link: Link,
-    pub display: Rc<StreamDisplay>,
+    pub display: Arc<StreamDisplay>,
     pub name: String,
 }
 

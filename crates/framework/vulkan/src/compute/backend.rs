@@ -3,7 +3,6 @@
 use crate::compute::device::VulkanShaders;
 use crate::compute::spirv::SPIR_V;
 use crate::context::device_state::DeviceState;
-use crate::context::home::AtHome;
 use crate::launch::layouts::Layouts;
 use crate::{VulkanDisplay, VulkanOptions};
 use ash::vk::Handle as _;
@@ -11,7 +10,8 @@ use interop_core::describe::error::call;
 use interop_core::{
     ComputeCaps, HandleType, Language, MemoryCap, MemoryShape, PixelFormat, RawMemory, RawTarget, Result, Support, View,
 };
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use wgsl_kernel::Limits;
 use wgsl_kernel::shader::{MemorySide, Session, ShaderBackend};
 
@@ -45,13 +45,13 @@ impl VulkanBackend {
 
     /// Implements [`interop_core::ComputeBackend::raw`].
     fn names<'a>(&self, memory: MemorySide<'a, VulkanShaders>, view: View) -> Result<RawTarget<'a>> {
-        let shared = self.0.device().shared()?;
+        let shared = self.0.device().shared();
         let MemorySide::Linear(memory) = memory else {
             let reason = "an image has no raw pointer here; choose another path than in-queue-texture for the link";
             return Err(shared.unsupported(reason));
         };
-        let storage = memory.buffer().get()?;
-        storage.named.set(true);
+        let storage = memory.buffer();
+        storage.named.store(true, Ordering::Relaxed);
         let memory = RawMemory::Vulkan {
             buffer: storage.buffer.raw().as_raw(),
             device: shared.sharing.device().handle().as_raw(),
@@ -61,7 +61,7 @@ impl VulkanBackend {
         Ok(unsafe { RawTarget::new(memory, view) })
     }
 
-    fn inside(shared: &Rc<DeviceState>) -> Result<Self> {
+    fn inside(shared: &Arc<DeviceState>) -> Result<Self> {
         let queue = HandleType::QueueBuffer(shared.queue_id());
         shared.caps.can_import(queue, MemoryShape::Linear).ok_or_else(|reason| shared.unsupported(reason))?;
         let limits = shared.sharing.limits();
@@ -82,7 +82,7 @@ impl VulkanBackend {
         let items = limits.max_compute_work_group_invocations.min(wide).min(high);
         let memories = limits.max_per_stage_descriptor_storage_buffers;
         let limits = Limits::new(&identity, memories, across.min(down), items);
-        let layouts = AtHome::new(&shared.home, Layouts::new(shared))?;
+        let layouts = Layouts::new(shared);
         ShaderBackend::new(VulkanShaders { session: Session { identity, caps, limits }, layouts }).map(Self)
     }
 }

@@ -1,6 +1,5 @@
 //! State shared by the display and all its objects.
 
-use crate::context::home::Home;
 use crate::context::stores::Stores;
 use crate::queue::pool::{Pool, Target};
 use crate::queue::submissions::Submissions;
@@ -44,10 +43,10 @@ pub(crate) struct DeviceState {
     /// Images that kernels store to.
     pub stores: Stores,
     pub handles: Handles,
-    /// The thread to which all of this belongs.
-    pub home: Arc<Home>,
+    /// Its address identifies the queue.
+    mark: Arc<()>,
     /// Owner that keeps the device alive, if the display received one.
-    _owner: Option<Box<dyn Any>>,
+    _owner: Option<Box<dyn Any + Send + Sync>>,
 }
 
 /// The Vulkan objects that the display was made from.
@@ -74,8 +73,8 @@ impl DeviceState {
         caps: DisplayCaps,
         (sharing, stores): (SharingDevice, Stores),
         submissions: Submissions,
-        (handles, home): (Handles, Arc<Home>),
-        owner: Option<Box<dyn Any>>,
+        (handles, mark): (Handles, Arc<()>),
+        owner: Option<Box<dyn Any + Send + Sync>>,
     ) -> Self {
         Self {
             identity,
@@ -86,14 +85,14 @@ impl DeviceState {
             sharing,
             stores,
             handles,
-            home,
+            mark,
             _owner: owner,
         }
     }
 
     /// Returns the identity of the display's queue.
     pub(crate) fn queue_id(&self) -> QueueId {
-        QueueId::of(&self.home)
+        QueueId::of(&self.mark)
     }
 
     /// Returns an error for something that the device does not support.

@@ -19,7 +19,7 @@ pub struct VulkanEngine {
     pub(crate) timeline_semaphore: bool,
     pub(crate) storage_formats: bool,
     pub(crate) readers: Vec<u32>,
-    pub(crate) keep: Option<Box<dyn Any>>,
+    pub(crate) keep: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl std::fmt::Debug for VulkanEngine {
@@ -123,7 +123,7 @@ interop_core::setters!(VulkanEngine {
     /// States that queues of these families read frames too. By default only the display's queue reads them.
     read_by(readers: impl IntoIterator<Item = u32> => readers.into_iter().collect());
     /// Hands over an owner that keeps the device alive; it is dropped after the display and all its objects.
-    keeping(keep: impl Any => Some(Box::new(keep)));
+    keeping(keep: impl Any + Send + Sync => Some(Box::new(keep)));
 });
 
 /// Makes a dispatchable handle, which is a pointer in C.

@@ -4,7 +4,6 @@ pub(crate) mod device_state;
 pub(crate) mod engine;
 pub(crate) mod functions;
 pub(crate) mod headless;
-pub(crate) mod home;
 pub(crate) mod identity;
 pub(crate) mod needs;
 pub(crate) mod stores;

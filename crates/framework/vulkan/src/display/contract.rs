@@ -4,7 +4,6 @@ use crate::context::device_state::{DeviceState, Handles, caps};
 use crate::context::engine::VulkanEngine;
 use crate::context::functions::{check, has, load};
 use crate::context::headless::{self, VulkanOptions};
-use crate::context::home::Home;
 use crate::context::identity::identify;
 use crate::draw::painter::Painter;
 use crate::queue::commands::CopyImage;
@@ -18,6 +17,7 @@ use crate::surface::offscreen;
 use crate::surface::stored_surface::{StoredBuffer, StoredImage};
 use crate::surface::surface_content::{SurfaceContent, shown};
 use ash::vk;
+use interop_core::AnyThreadDisplay;
 use interop_core::describe::error::call;
 use interop_core::describe::process::enter;
 use interop_core::display::{DisplayDriver, SemaphoreDriver};
@@ -25,9 +25,9 @@ use interop_core::{
     DeviceIdentity, DisplayCaps, Manner, QueueId, Result, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc,
     SyncKind,
 };
-use std::rc::Rc;
+use std::sync::Arc;
 
-/// A Vulkan device as a display. It stays on its thread.
+/// A Vulkan device as a display. Any thread may use it and its objects.
 ///
 /// Either the engine draws the frames of [`VulkanDisplay::surface_frame`] in its own submissions, or the display draws
 /// into the engine's images ([`VulkanDisplay::image_target`]).
@@ -36,8 +36,8 @@ pub struct VulkanDisplay {
     #[cfg(feature = "compute")]
     pub(crate) in_queue: interop_core::compute::BackendInQueue,
     /// Dropped before the state, to which its objects belong.
-    pub(crate) painter: Rc<Painter>,
-    pub(crate) shared: Rc<DeviceState>,
+    pub(crate) painter: Arc<Painter>,
+    pub(crate) shared: Arc<DeviceState>,
 }
 
 interop_core::debug_as!(VulkanDisplay, |this| device = &this.shared.identity);
@@ -48,7 +48,7 @@ impl VulkanDisplay {
     /// # Errors
     /// [`interop_core::Error::Unavailable`] where no loader or no such device is present;
     /// [`interop_core::Error::Driver`] where the device does not open.
-    pub fn headless(options: &VulkanOptions) -> Result<Rc<Self>> {
+    pub fn headless(options: &VulkanOptions) -> Result<Arc<Self>> {
         call("VulkanDisplay::headless", || {
             let engine = headless::open(options)?;
             // SAFETY: the objects were made there, as it says, and the engine's description keeps the device.
@@ -77,7 +77,7 @@ impl VulkanDisplay {
     /// - The engine's work that uses a frame is submitted to this queue, or announced by [`VulkanDisplay::read_until`],
     ///   before the next frame is finished and before the link is dropped. The work only reads, and leaves images in
     ///   their layout.
-    pub unsafe fn from_engine(engine: VulkanEngine) -> Result<Rc<Self>> {
+    pub unsafe fn from_engine(engine: VulkanEngine) -> Result<Arc<Self>> {
         call("VulkanDisplay::from_engine", || {
             let _entered = enter("Vulkan")?;
             // SAFETY: the caller's promise.
@@ -94,8 +94,8 @@ impl VulkanDisplay {
             families.dedup();
             let (instance, device) = (functions.instance.clone(), functions.device.clone());
             let timeline = engine.timeline_semaphore;
-            let home = Home::here(name.clone());
-            let of_queue = ((engine.family, abilities), QueueId::of(&home), engine.storage_formats);
+            let of_display = Arc::new(());
+            let of_queue = ((engine.family, abilities), QueueId::of(&of_display), engine.storage_formats);
             // SAFETY: all belong together and outlive the objects made from them, which the caller promises.
             let (sharing, (caps, stores), submissions) = unsafe {
                 let has = |extension: &std::ffi::CStr| has(&engine, extension);
@@ -107,12 +107,13 @@ impl VulkanDisplay {
             };
             let VulkanEngine { instance, queue, family, .. } = engine;
             let handles = Handles { instance, physical, queue, family, abilities };
-            let shared = DeviceState::new(identity, caps, (sharing, stores), submissions, (handles, home), engine.keep);
-            let shared = Rc::new(shared);
-            Ok(Rc::new(Self {
+            let shared =
+                DeviceState::new(identity, caps, (sharing, stores), submissions, (handles, of_display), engine.keep);
+            let shared = Arc::new(shared);
+            Ok(Arc::new(Self {
                 #[cfg(feature = "compute")]
                 in_queue: interop_core::compute::BackendInQueue::default(),
-                painter: Rc::new(Painter::new(&shared)),
+                painter: Arc::new(Painter::new(&shared)),
                 shared,
             }))
         })
@@ -182,6 +183,8 @@ impl VulkanDisplay {
     }
 }
 
+impl AnyThreadDisplay for VulkanDisplay {}
+
 impl DisplayDriver for VulkanDisplay {
     fn device(&self) -> &DeviceIdentity {
         &self.shared.identity
@@ -211,7 +214,7 @@ impl DisplayDriver for VulkanDisplay {
     }
 
     #[cfg(feature = "compute")]
-    fn backend_in_queue(&self) -> Result<Option<Box<dyn std::any::Any>>> {
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn std::any::Any + Send + Sync>>> {
         self.opened_in_queue()
     }
 

@@ -1,4 +1,4 @@
-//! An engine's image as the target of [`interop_core::Link::show`].
+//! An engine's image as the target of [`Link::show`](interop_core::LinkCore::show).
 
 use crate::context::device_state::DeviceState;
 use crate::display::blit::{BlitPlan, BlitTarget};
@@ -20,28 +20,28 @@ use interop_core::{
     SurfaceDesc, TargetEncoding, TargetPixels,
 };
 use std::any::Any;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An engine's image in which frames are shown, for [`interop_core::Link::show`]. [`VulkanDisplay::image_target`] makes
+/// An engine's image in which frames are shown, for [`Link::show`](interop_core::LinkCore::show). [`VulkanDisplay::image_target`] makes
 /// it, once for each image; keep it as long as the image.
 pub struct ImageTarget {
-    shared: Rc<DeviceState>,
+    shared: Arc<DeviceState>,
     image: EngineImage,
     desc: ImageDesc,
     region: Region,
     /// No other target has this number, even if the handle of its image is equal.
     number: u64,
     /// Dropped with the target; after that the engine need not keep the image.
-    alive: Rc<()>,
-    painter: Rc<Painter>,
+    alive: Arc<()>,
+    painter: Arc<Painter>,
     view: OwnView,
 }
 
 interop_core::debug_as!(ImageTarget, |this| image = &this.image, region = &this.region);
 
 impl VulkanDisplay {
-    /// Makes an engine's image a target for [`interop_core::Link::show`]: frames are fitted into this region of it. Row
+    /// Makes an engine's image a target for [`Link::show`](interop_core::LinkCore::show): frames are fitted into this region of it. Row
     /// 0 is the first row. Keep the target for as long as the image, because a new target is measured again.
     ///
     /// Kernels store into the image directly if it was created with the usages `STORAGE` and `TRANSFER_SRC`, in a
@@ -84,8 +84,8 @@ impl VulkanDisplay {
             SurfaceDesc::Image(desc).check(&self.shared.identity.name, &self.shared.caps)?;
             region.check_inside(desc.extent)?;
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let (shared, painter) = (Rc::clone(&self.shared), Rc::clone(&self.painter));
-            let (alive, view) = (Rc::default(), OwnView::default());
+            let (shared, painter) = (Arc::clone(&self.shared), Arc::clone(&self.painter));
+            let (alive, view) = (Arc::default(), OwnView::default());
             Ok(ImageTarget { shared, image: *image, desc, region, number, alive, painter, view })
         })
     }
@@ -239,11 +239,11 @@ impl ShowTarget for ImageTarget {
         })
     }
 
-    fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any>)> {
+    fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any + Send + Sync>)> {
         call("ImageTarget::handle", || {
             let lent = self.lent().ok_or_else(|| self.shared.unsupported("kernels cannot store to the image"))?;
             // The engine keeps the image while the target lives, which the handle requires.
-            Ok((lent.into_handle(&self.shared)?, Box::new(()) as Box<dyn Any>))
+            Ok((lent.into_handle(&self.shared)?, Box::new(()) as Box<dyn Any + Send + Sync>))
         })
     }
 

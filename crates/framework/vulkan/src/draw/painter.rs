@@ -13,11 +13,11 @@ use crate::staging::queue_image::QueueImage;
 use crate::staging::transfer::rows;
 use crate::surface::surface_content::SurfaceContent;
 use ash::vk;
+use interop_core::describe::PlainMutex;
 use interop_core::draw::wgsl::{self, DrawParams, GROUP, Places, Steps, Storage};
 use interop_core::draw::{Obstacle, Plan};
 use interop_core::{Extent, ImageDesc, PixelFormat, Region, Result};
-use std::cell::{OnceCell, RefCell};
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 use wgsl_kernel::shader::Writes;
 use wgsl_kernel::{storage_name, trusted_spirv};
 
@@ -33,28 +33,28 @@ const ALIGNED: u64 = 256;
 type Key = (Steps, Storage);
 
 /// A pipeline, or the reason why it could not be built.
-type PipelineResult = Result<Rc<Pipeline>, String>;
+type PipelineResult = Result<Arc<Pipeline>, String>;
 
 /// Pipelines, built at first use.
 pub(crate) struct Painter {
     layouts: Layouts,
     limits: vk::PhysicalDeviceLimits,
-    pipelines: RefCell<Vec<(Key, PipelineResult)>>,
+    pipelines: PlainMutex<Vec<(Key, PipelineResult)>>,
     /// An auxiliary image for targets without stores, as large as the last draw needed.
-    beside: RefCell<Option<Beside>>,
+    beside: PlainMutex<Option<Beside>>,
 }
 
 /// An auxiliary image beside a target.
 #[derive(Clone)]
 struct Beside {
     /// Dropped before the image.
-    view: Rc<DeferredDrop<ImageView>>,
-    image: Rc<Image>,
+    view: Arc<DeferredDrop<ImageView>>,
+    image: Arc<Image>,
 }
 
 /// A target's view for stores, created at first use.
 #[derive(Default)]
-pub(crate) struct OwnView(OnceCell<DeferredDrop<ImageView>>);
+pub(crate) struct OwnView(OnceLock<DeferredDrop<ImageView>>);
 
 /// Target of a draw: an image that can be copied to, its usage, and the region of it that is the viewport.
 pub(crate) struct Canvas<'a> {
@@ -63,7 +63,7 @@ pub(crate) struct Canvas<'a> {
     pub usage: vk::ImageUsageFlags,
     pub region: Region,
     /// The engine keeps the image while its owner lives.
-    pub alive: &'a Rc<()>,
+    pub alive: &'a Arc<()>,
     pub view: &'a OwnView,
 }
 
@@ -76,7 +76,7 @@ enum Source {
 
 /// A draw whose prerequisites were checked.
 pub(crate) struct Ready {
-    pipeline: Rc<Pipeline>,
+    pipeline: Arc<Pipeline>,
     source: Source,
     image: Extent,
     /// The target, if shaders can store to it directly.
@@ -91,12 +91,12 @@ impl Ready {
 }
 
 impl Painter {
-    pub(crate) fn new(shared: &Rc<DeviceState>) -> Self {
+    pub(crate) fn new(shared: &Arc<DeviceState>) -> Self {
         let (layouts, limits) = (Layouts::new(shared), shared.sharing.limits());
-        Self { layouts, limits, pipelines: RefCell::default(), beside: RefCell::default() }
+        Self { layouts, limits, pipelines: PlainMutex::default(), beside: PlainMutex::default() }
     }
 
-    fn shared(&self) -> &Rc<DeviceState> {
+    fn shared(&self) -> &Arc<DeviceState> {
         self.layouts.shared()
     }
 
@@ -155,11 +155,11 @@ impl Painter {
     }
 
     fn pipeline(&self, key: Key) -> PipelineResult {
-        if let Some((_, made)) = self.pipelines.borrow().iter().find(|(other, _)| *other == key) {
+        if let Some((_, made)) = self.pipelines.lock().iter().find(|(other, _)| *other == key) {
             return made.clone();
         }
-        let made = self.build(key).map(Rc::new);
-        self.pipelines.borrow_mut().push((key, made.clone()));
+        let made = self.build(key).map(Arc::new);
+        self.pipelines.lock().push((key, made.clone()));
         made
     }
 
@@ -232,7 +232,7 @@ impl Painter {
 
     /// Returns an image that kernels store to, of at least this size.
     fn beside(&self, format: PixelFormat, wanted: Extent) -> Result<Beside> {
-        let mut kept = self.beside.borrow_mut();
+        let mut kept = self.beside.lock();
         let fits = |beside: &&Beside| {
             let ImageDesc { extent, format: has, .. } = *beside.image.desc();
             // Frees the memory that was needed for a much larger target.
@@ -244,15 +244,15 @@ impl Painter {
         }
         *kept = None;
         let shared = self.shared();
-        let image = Rc::new(Image::zeroed(shared, &ImageDesc::new(wanted.width, wanted.height, format))?);
+        let image = Arc::new(Image::zeroed(shared, &ImageDesc::new(wanted.width, wanted.height, format))?);
         let stores = || shared.unsupported(format!("kernels cannot store to {format}"));
         let view = ImageView::storing(shared, &QueueImage::of(shared, &image).ok_or_else(stores)?)?;
-        Ok(kept.insert(Beside { view: Rc::new(DeferredDrop::new(shared, view)), image }).clone())
+        Ok(kept.insert(Beside { view: Arc::new(DeferredDrop::new(shared, view)), image }).clone())
     }
 }
 
 impl OwnView {
-    fn get(&self, shared: &Rc<DeviceState>, target: &QueueImage) -> Result<&ImageView> {
+    fn get(&self, shared: &Arc<DeviceState>, target: &QueueImage) -> Result<&ImageView> {
         if let Some(made) = self.0.get() {
             return Ok(made);
         }

@@ -6,7 +6,7 @@ use crate::surface::surface_content::SurfaceContent;
 use ash::vk;
 use interop_core::draw::{Obstacle, Plan};
 use interop_core::{ImageDesc, Region, Result};
-use std::rc::Rc;
+use std::sync::Arc;
 
 pub(crate) struct Painter;
 
@@ -21,14 +21,14 @@ pub(crate) struct Canvas<'a> {
     pub usage: vk::ImageUsageFlags,
     pub region: Region,
     /// The engine keeps the image while its owner lives.
-    pub alive: &'a Rc<()>,
+    pub alive: &'a Arc<()>,
     pub view: &'a OwnView,
 }
 
 pub(crate) enum Ready {}
 
 impl Painter {
-    pub(crate) fn new(_: &Rc<DeviceState>) -> Self {
+    pub(crate) fn new(_: &Arc<DeviceState>) -> Self {
         Self
     }
 

@@ -3,25 +3,25 @@
 use crate::context::device_state::DeviceState;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Objects of a device that are destroyed when the queue no longer uses them.
-pub struct DeferredDrop<T: 'static> {
+pub struct DeferredDrop<T: Send + Sync + 'static> {
     value: ManuallyDrop<T>,
-    shared: Rc<DeviceState>,
+    shared: Arc<DeviceState>,
 }
 
-impl<T> DeferredDrop<T> {
-    pub fn new(shared: &Rc<DeviceState>, value: T) -> Self {
-        Self { value: ManuallyDrop::new(value), shared: Rc::clone(shared) }
+impl<T: Send + Sync> DeferredDrop<T> {
+    pub fn new(shared: &Arc<DeviceState>, value: T) -> Self {
+        Self { value: ManuallyDrop::new(value), shared: Arc::clone(shared) }
     }
 
-    pub fn shared(&self) -> &Rc<DeviceState> {
+    pub fn shared(&self) -> &Arc<DeviceState> {
         &self.shared
     }
 }
 
-impl<T> Deref for DeferredDrop<T> {
+impl<T: Send + Sync> Deref for DeferredDrop<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -29,7 +29,7 @@ impl<T> Deref for DeferredDrop<T> {
     }
 }
 
-impl<T> Drop for DeferredDrop<T> {
+impl<T: Send + Sync> Drop for DeferredDrop<T> {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
         // SAFETY: the value is not used after this.

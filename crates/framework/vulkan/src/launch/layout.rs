@@ -5,12 +5,12 @@ use crate::launch::deferred_drop::DeferredDrop;
 use crate::queue::commands::{CopyImage, READ};
 use crate::staging::queue_buffer::QueueBuffer;
 use ash::vk;
+use interop_core::describe::PlainMutex;
 use interop_core::devices::borrows::Holder;
 use interop_core::{HostBlock, Result};
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 use wgsl_kernel::NUMBERS;
 use wgsl_kernel::shader::Writes;
 
@@ -111,14 +111,20 @@ impl LaunchTarget<'_> {
 pub struct Layout {
     objects: DeferredDrop<Objects>,
     shape: Shape,
+    /// Locked while a launch is queued.
+    rooms: PlainMutex<LayoutRooms>,
+}
+
+#[derive(Default)]
+struct LayoutRooms {
     /// Descriptor sets that no launch is being recorded for, in the order of the submissions that used them last.
-    places: RefCell<VecDeque<(u64, Room)>>,
+    places: VecDeque<(u64, Room)>,
     /// Descriptor sets of the views that were used last: number of the view, the submission that used it last, and the
     /// set. Launches in flight share them, because push constants are part of the commands and the device has read the
     /// sets before.
-    kept: RefCell<VecDeque<(u64, u64, Room)>>,
+    kept: VecDeque<(u64, u64, Room)>,
     /// Descriptor pools with the memory of their numbers.
-    chunks: RefCell<Vec<DeferredDrop<Chunk>>>,
+    chunks: Vec<DeferredDrop<Chunk>>,
 }
 
 /// Destroyed when dropped.
@@ -163,7 +169,7 @@ impl Drop for Chunk {
 }
 
 impl Layout {
-    pub fn new(shared: &Rc<DeviceState>, shape: Shape) -> Result<Self> {
+    pub fn new(shared: &Arc<DeviceState>, shape: Shape) -> Result<Self> {
         let sharing = &shared.sharing;
         let device = sharing.device();
         let mut made = Objects { device: device.clone(), sets: Vec::new(), pipelines: vk::PipelineLayout::null() };
@@ -198,14 +204,14 @@ impl Layout {
         let pipelines = unsafe { device.create_pipeline_layout(&info, None) };
         made.pipelines = pipelines.map_err(sharing.failed("vkCreatePipelineLayout"))?;
         let objects = DeferredDrop::new(shared, made);
-        Ok(Self { objects, shape, places: RefCell::default(), kept: RefCell::default(), chunks: RefCell::default() })
+        Ok(Self { objects, shape, rooms: PlainMutex::default() })
     }
 
     pub fn is(&self, shape: Shape) -> bool {
         shape == self.shape
     }
 
-    pub fn shared(&self) -> &Rc<DeviceState> {
+    pub fn shared(&self) -> &Arc<DeviceState> {
         self.objects.shared()
     }
 
@@ -214,7 +220,7 @@ impl Layout {
     }
 
     /// Allocates more descriptor sets.
-    fn grow(&self) -> Result<()> {
+    fn grow(&self, rooms: &mut LayoutRooms) -> Result<()> {
         let shared = self.shared();
         let sharing = &shared.sharing;
         let device = sharing.device();
@@ -256,24 +262,24 @@ impl Layout {
             });
             made.push_back((0, Room { sets: [*own, *args], numbers }));
         }
-        self.chunks.borrow_mut().push(DeferredDrop::new(shared, chunk));
-        self.places.borrow_mut().append(&mut made);
+        rooms.chunks.push(DeferredDrop::new(shared, chunk));
+        rooms.places.append(&mut made);
         Ok(())
     }
 
     /// Takes descriptor sets that no launch uses any more.
-    fn take(&self) -> Result<Room> {
+    fn take(&self, rooms: &mut LayoutRooms) -> Result<Room> {
         let submissions = &self.shared().submissions;
-        let first = self.places.borrow().front().map(|(number, _)| *number);
+        let first = rooms.places.front().map(|(number, _)| *number);
         match first {
             Some(number) if number <= submissions.done() => {}
-            Some(number) if self.places.borrow().len() >= MOST_PLACES => submissions.wait(number)?,
+            Some(number) if rooms.places.len() >= MOST_PLACES => submissions.wait(number)?,
             _ => {
-                self.grow()?;
-                self.places.borrow_mut().rotate_right(CHUNK as usize);
+                self.grow(rooms)?;
+                rooms.places.rotate_right(CHUNK as usize);
             }
         }
-        let room = self.places.borrow_mut().pop_front();
+        let room = rooms.places.pop_front();
         room.map(|(_, room)| room).ok_or_else(|| self.shared().unsupported("it has no descriptors left"))
     }
 
@@ -296,12 +302,14 @@ impl Layout {
         record: impl FnOnce(&ash::Device, vk::CommandBuffer, &dyn Fn()),
     ) -> Result<u64> {
         let view = work.target.number(work.reads).filter(|_| self.shape.pushed.is_some());
-        let kept = view.and_then(|view| self.kept.borrow().iter().position(|(other, ..)| *other == view));
-        let found = kept.and_then(|at| self.kept.borrow_mut().remove(at));
+        self.shared().submissions.check_turn()?;
+        let rooms = &mut *self.rooms.lock();
+        let kept = view.and_then(|view| rooms.kept.iter().position(|(other, ..)| *other == view));
+        let found = kept.and_then(|at| rooms.kept.remove(at));
         let (used, room) = match found {
             Some((_, used, room)) => (used, room),
             None => {
-                let room = self.take()?;
+                let room = self.take(rooms)?;
                 room.bind(self.shared(), &work.target, work.reads);
                 (0, room)
             }
@@ -309,25 +317,12 @@ impl Layout {
         let queued = room.fill(work.numbers).and_then(|()| self.record(pipeline, work, images, record, &room));
         let used = *queued.as_ref().unwrap_or(&used);
         match view {
-            Some(view) => self.keep(view, used, room),
+            Some(view) => rooms.keep(view, used, room),
             // In order, because the last submission is the newest; what was not queued is free at once.
-            None if queued.is_ok() => self.places.borrow_mut().push_back((used, room)),
-            None => self.places.borrow_mut().push_front((0, room)),
+            None if queued.is_ok() => rooms.places.push_back((used, room)),
+            None => rooms.places.push_front((0, room)),
         }
         queued
-    }
-
-    /// Keeps the descriptor set of a view; it becomes the last one.
-    fn keep(&self, view: u64, used: u64, room: Room) {
-        let mut kept = self.kept.borrow_mut();
-        kept.push_back((view, used, room));
-        if kept.len() > MOST_KEPT
-            && let Some((_, used, room)) = kept.pop_front()
-        {
-            let mut places = self.places.borrow_mut();
-            let at = places.partition_point(|(number, _)| *number <= used);
-            places.insert(at, (used, room));
-        }
     }
 
     fn record(
@@ -360,13 +355,26 @@ impl Layout {
     }
 }
 
+impl LayoutRooms {
+    /// Keeps the descriptor set of a view; it becomes the last one.
+    fn keep(&mut self, view: u64, used: u64, room: Room) {
+        self.kept.push_back((view, used, room));
+        if self.kept.len() > MOST_KEPT
+            && let Some((_, used, room)) = self.kept.pop_front()
+        {
+            let at = self.places.partition_point(|(number, _)| *number <= used);
+            self.places.insert(at, (used, room));
+        }
+    }
+}
+
 /// Allocates zeroed memory for the numbers of a chunk's sets, and its buffer.
-fn numbers_of_a_chunk(shared: &Rc<DeviceState>) -> Result<(HostBlock, vk::Buffer)> {
+fn numbers_of_a_chunk(shared: &Arc<DeviceState>) -> Result<(HostBlock, vk::Buffer)> {
     let bytes = CHUNK as usize * NUMBERS;
     let (memory, address) = shared.sharing.mapped_buffer(bytes as u64, vk::BufferUsageFlags::UNIFORM_BUFFER)?;
     let buffer = memory.buffer()?;
     // SAFETY: the allocation, which stays mapped and was zeroed, goes with the block; nobody else maps it.
-    Ok((unsafe { HostBlock::from_raw(address, bytes, Rc::new(memory)) }, buffer))
+    Ok((unsafe { HostBlock::from_raw(address, bytes, Arc::new(memory)) }, buffer))
 }
 
 impl Room {

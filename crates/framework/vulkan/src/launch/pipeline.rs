@@ -6,12 +6,12 @@ use crate::queue::commands::CopyImage;
 use ash::vk;
 use interop_core::Result;
 use interop_core::describe::words::c_text;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A kernel that the driver compiled.
 pub struct Pipeline {
     made: DeferredDrop<RawPipeline>,
-    layout: Rc<Layout>,
+    layout: Arc<Layout>,
 }
 
 /// Handle of a pipeline, destroyed when dropped.
@@ -33,7 +33,7 @@ impl Pipeline {
     ///
     /// # Safety
     /// The words are valid for Vulkan 1.1 without optional features of the device, and bind what the layout has.
-    pub unsafe fn build(layout: &Rc<Layout>, words: &[u32], entry: &str) -> Result<Self> {
+    pub unsafe fn build(layout: &Arc<Layout>, words: &[u32], entry: &str) -> Result<Self> {
         let sharing = &layout.shared().sharing;
         let device = sharing.device();
         let entry = c_text(entry)?;
@@ -55,7 +55,7 @@ impl Pipeline {
         let made = made.map_err(|(_, code)| sharing.failed("vkCreateComputePipelines")(code))?;
         let raw = made.first().copied().unwrap_or_default();
         let made = DeferredDrop::new(layout.shared(), RawPipeline { device: device.clone(), raw });
-        Ok(Self { made, layout: Rc::clone(layout) })
+        Ok(Self { made, layout: Arc::clone(layout) })
     }
 
     /// Queues a launch of a kernel. During it, the images have other layouts.

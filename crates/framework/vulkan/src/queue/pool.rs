@@ -3,7 +3,7 @@
 use crate::sharing::Allocation;
 use ash::vk;
 use interop_core::HostBlock;
-use std::cell::RefCell;
+use interop_core::describe::PlainMutex;
 
 /// Maximum number of objects that are kept for reuse.
 const MOST: usize = 8;
@@ -20,12 +20,12 @@ pub(crate) struct Scratch {
 
 /// Buffers that are free, each with the last submission that used it.
 #[derive(Default)]
-pub(crate) struct Pool(RefCell<Vec<(u64, Scratch)>>);
+pub(crate) struct Pool(PlainMutex<Vec<(u64, Scratch)>>);
 
 impl Pool {
     /// Returns a buffer of at least this many bytes, and not of many more, whose last submission has completed.
     pub(crate) fn take(&self, done: u64, len: usize) -> Option<Scratch> {
-        let mut free = self.0.borrow_mut();
+        let mut free = self.0.lock();
         let fits = |scratch: &Scratch| scratch.block.len() >= len && scratch.block.len() / 4 <= len.max(GRAIN);
         let at = free.iter().position(|(number, scratch)| *number <= done && fits(scratch))?;
         Some(free.swap_remove(at).1)
@@ -33,7 +33,7 @@ impl Pool {
 
     /// Keeps a buffer for reuse, and returns another one if there are too many.
     pub(crate) fn put(&self, number: u64, scratch: Scratch) -> Option<(u64, Scratch)> {
-        let mut free = self.0.borrow_mut();
+        let mut free = self.0.lock();
         free.push((number, scratch));
         (free.len() > MOST).then(|| free.remove(0))
     }
@@ -41,4 +41,4 @@ impl Pool {
 
 /// Offscreen memory of the device: the target of draws that are measured.
 #[derive(Default)]
-pub(crate) struct Target(pub RefCell<Option<(vk::Buffer, Allocation)>>);
+pub(crate) struct Target(pub PlainMutex<Option<(vk::Buffer, Allocation)>>);

@@ -8,12 +8,12 @@ use std::sync::{Mutex, PoisonError};
 ///
 /// | users of the queue | the lock |
 /// |---|---|
-/// | the display, and other code only on its thread | `()` |
+/// | the display, and other code only while no thread uses the display or its links | `()` |
 /// | threads that lock a mutex for each use | an `Arc` of that [`Mutex`] |
 /// | an engine with locks of its own | a closure that calls its argument, or [`CLock`] |
 ///
 /// During the call, the display holds no lock of its own, does not wait, and calls no code of the engine.
-pub trait QueueLock {
+pub trait QueueLock: Send + Sync {
     /// Calls `submit` once, while no other code uses the queue. It must not use a display.
     fn with(&self, submit: &mut dyn FnMut());
 }
@@ -24,7 +24,7 @@ impl QueueLock for () {
     }
 }
 
-impl<T> QueueLock for std::sync::Arc<Mutex<T>> {
+impl<T: Send> QueueLock for std::sync::Arc<Mutex<T>> {
     fn with(&self, submit: &mut dyn FnMut()) {
         // The data behind the mutex is the engine's; the queue is usable after a panic.
         let _held = self.lock().unwrap_or_else(PoisonError::into_inner);
@@ -32,7 +32,7 @@ impl<T> QueueLock for std::sync::Arc<Mutex<T>> {
     }
 }
 
-impl<F: Fn(&mut dyn FnMut())> QueueLock for F {
+impl<F: Fn(&mut dyn FnMut()) + Send + Sync> QueueLock for F {
     fn with(&self, submit: &mut dyn FnMut()) {
         self(submit);
     }
@@ -46,8 +46,13 @@ pub struct CLock {
     data: *mut c_void,
 }
 
+// SAFETY: the promise of `new` holds on every thread.
+unsafe impl Send for CLock {}
+// SAFETY: as above.
+unsafe impl Sync for CLock {}
+
 impl CLock {
-    /// Wraps the two functions. Both are called with `data`, in turn, on the display's thread.
+    /// Wraps the two functions. Both are called with `data`, in turn, on each thread that uses the display.
     ///
     /// # Safety
     /// Both are sound to call with `data` as long as the display and its objects live, and neither unwinds.

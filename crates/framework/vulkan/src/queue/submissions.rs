@@ -7,22 +7,38 @@ use crate::queue::commands::{CopyImage, transition};
 use crate::queue::queue_lock::QueueLock;
 use crate::sharing::failure;
 use ash::vk;
-use interop_core::describe::threads::SignalMaskGuard;
+use interop_core::describe::PlainMutex;
+use interop_core::describe::threads::{SignalMaskGuard, this_thread};
 use interop_core::{Error, Result};
 use std::any::Any;
-use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, MutexGuard};
 
 /// A semaphore and its value; binary semaphores have none.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Point {
     pub semaphore: vk::Semaphore,
     pub value: Option<u64>,
 }
 
+/// Destroyed when dropped: threads that wait for a fence share it.
+struct Fence {
+    device: ash::Device,
+    raw: vk::Fence,
+}
+
+impl Drop for Fence {
+    fn drop(&mut self) {
+        interop_core::leak_if_forked!();
+        // SAFETY: the fence is of this device, which is alive, and nothing is left that signals it.
+        unsafe { self.device.destroy_fence(self.raw, None) };
+    }
+}
+
 /// Commands and the fence of one submission.
 struct Slot {
-    fence: vk::Fence,
+    fence: Arc<Fence>,
     commands: vk::CommandBuffer,
 }
 
@@ -35,12 +51,14 @@ struct SubmissionState {
     /// In the order of their numbers.
     running: VecDeque<(u64, Slot)>,
     free: Vec<Slot>,
+    /// Commands whose fence another thread still waited for.
+    spare: Vec<vk::CommandBuffer>,
     /// Semaphores of the next frame: the next submission waits for them, and so must every reader of a frame.
     waits: Vec<Point>,
     /// Semaphores of the engine's reads: the next submission waits for them.
     reads: Vec<Point>,
     /// Values that are dropped once their submission has completed.
-    retired: Vec<(u64, Box<dyn Any>)>,
+    retired: Vec<(u64, Box<dyn Any + Send + Sync>)>,
 }
 
 /// Counts the submissions that have completed.
@@ -56,9 +74,22 @@ pub(crate) struct Submissions {
     lock: Box<dyn QueueLock>,
     pool: vk::CommandPool,
     counter: Option<Counter>,
-    state: RefCell<SubmissionState>,
-    /// True while the engine's lock is held or being taken.
-    busy: Cell<bool>,
+    state: PlainMutex<SubmissionState>,
+    turn: PlainMutex<()>,
+    /// The thread that has the turn, 0 for none.
+    owner: AtomicUsize,
+}
+
+/// The right to record and submit commands, which one thread has at a time.
+struct QueueTurn<'a> {
+    owner: &'a AtomicUsize,
+    _locked: MutexGuard<'a, ()>,
+}
+
+impl Drop for QueueTurn<'_> {
+    fn drop(&mut self) {
+        self.owner.store(0, Ordering::Relaxed);
+    }
 }
 
 const ALL: vk::PipelineStageFlags = vk::PipelineStageFlags::ALL_COMMANDS;
@@ -82,8 +113,8 @@ impl Submissions {
         let info = vk::CommandPoolCreateInfo::default().queue_family_index(family).flags(flags);
         // SAFETY: the device is alive; the structures live through the calls.
         let pool = unsafe { device.create_command_pool(&info, None) }.map_err(failure("vkCreateCommandPool", &name))?;
-        let mut made =
-            Self { device, name, queue, lock, pool, counter: None, state: RefCell::default(), busy: Cell::default() };
+        let (state, turn, owner) = Default::default();
+        let mut made = Self { device, name, queue, lock, pool, counter: None, state, turn, owner };
         if counts {
             let mut kind =
                 vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(0);
@@ -108,23 +139,49 @@ impl Submissions {
         failure(operation, &self.name)
     }
 
-    fn slot(&self) -> Result<Slot> {
-        if let Some(slot) = self.state.borrow_mut().free.pop() {
+    /// Rejects a call from inside the engine's lock, which would wait for itself.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`].
+    pub(crate) fn check_turn(&self) -> Result<()> {
+        if self.owner.load(Ordering::Relaxed) == this_thread() {
+            return Err(Error::invalid("vkQueueSubmit", "the engine's lock of the queue used the display"));
+        }
+        Ok(())
+    }
+
+    fn turn(&self) -> Result<QueueTurn<'_>> {
+        self.check_turn()?;
+        let locked = self.turn.lock();
+        self.owner.store(this_thread(), Ordering::Relaxed);
+        Ok(QueueTurn { owner: &self.owner, _locked: locked })
+    }
+
+    fn slot(&self, _: &QueueTurn<'_>) -> Result<Slot> {
+        let mut state = self.state.lock();
+        if let Some(slot) = state.free.pop() {
             return Ok(slot);
         }
+        let spare = state.spare.pop();
+        drop(state);
         let info = vk::CommandBufferAllocateInfo::default()
             .command_pool(self.pool)
             .level(vk::CommandBufferLevel::PRIMARY)
             .command_buffer_count(1);
-        // SAFETY: the pool is of this device and used on this thread alone; the structures live through the calls.
+        // SAFETY: the pool is of this device and used during turns alone; the structures live through the calls.
         unsafe {
-            let commands = self.device.allocate_command_buffers(&info);
-            let commands = commands.map_err(self.failed("vkAllocateCommandBuffers"))?;
+            let commands = match spare {
+                Some(commands) => vec![commands],
+                None => {
+                    let made = self.device.allocate_command_buffers(&info);
+                    made.map_err(self.failed("vkAllocateCommandBuffers"))?
+                }
+            };
             let fence = self.device.create_fence(&vk::FenceCreateInfo::default(), None);
             let fence = fence.map_err(self.failed("vkCreateFence"))?;
             // Freed with the pool, if there is none.
             let commands = commands.first().copied().unwrap_or_default();
-            Ok(Slot { fence, commands })
+            Ok(Slot { fence: Arc::new(Fence { device: self.device.clone(), raw: fence }), commands })
         }
     }
 
@@ -152,7 +209,8 @@ impl Submissions {
         let changed = || images.iter().filter(|(place, other)| place.layout != *other);
         let into: Vec<_> = changed().map(|(place, other)| transition(place.image, (place.layout, *other))).collect();
         let back: Vec<_> = changed().map(|(place, other)| transition(place.image, (*other, place.layout))).collect();
-        let slot = self.slot()?;
+        let turn = self.turn()?;
+        let slot = self.slot(&turn)?;
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: nothing runs these commands any more, as their fence was signalled. The caller vouches for the rest.
         let recorded = unsafe {
@@ -168,11 +226,11 @@ impl Submissions {
             }
         };
         if let Err(error) = recorded {
-            self.state.borrow_mut().free.push(slot);
+            self.state.lock().free.push(slot);
             return Err(error);
         }
         let commands = [slot.commands];
-        self.submit(slot, &commands, None)
+        self.submit(turn, slot, &commands, None)
     }
 
     /// Records a barrier: all earlier work completes and becomes visible before any later work.
@@ -197,34 +255,39 @@ impl Submissions {
 
     /// Submits no commands: waits for the pending semaphores, and signals.
     pub(crate) fn flush(&self, signal: Option<Point>) -> Result<u64> {
-        let slot = self.slot()?;
-        self.submit(slot, &[], signal)
+        let turn = self.turn()?;
+        let slot = self.slot(&turn)?;
+        self.submit(turn, slot, &[], signal)
     }
 
-    fn submit(&self, slot: Slot, commands: &[vk::CommandBuffer], signal: Option<Point>) -> Result<u64> {
-        if self.busy.replace(true) {
-            self.state.borrow_mut().free.push(slot);
-            return Err(Error::invalid("vkQueueSubmit", "the engine's lock of the queue used the display"));
-        }
+    fn submit(
+        &self,
+        turn: QueueTurn<'_>,
+        slot: Slot,
+        commands: &[vk::CommandBuffer],
+        signal: Option<Point>,
+    ) -> Result<u64> {
         let (number, waits) = {
-            let state = self.state.borrow();
+            let state = self.state.lock();
             (state.last + 1, state.waits.iter().chain(&state.reads).copied().collect::<Vec<_>>())
         };
         let counted = self.counter.as_ref().map(|counter| Point { semaphore: counter.semaphore, value: Some(number) });
         // The counter comes last: once a waiter sees it, the other semaphore may be destroyed.
         let signals: Vec<Point> = signal.into_iter().chain(counted).collect();
-        let answer = self.to_queue(commands, &waits, &signals, slot.fence);
-        self.busy.set(false);
-        let mut state = self.state.borrow_mut();
+        let answer = self.to_queue(commands, &waits, &signals, slot.fence.raw);
+        let mut state = self.state.lock();
         if let Err(error) = answer {
             state.free.push(slot);
             return Err(error);
         }
-        state.waits.clear();
-        state.reads.clear();
+        // Another thread may have added waits since.
+        state.waits.retain(|point| !waits.contains(point));
+        state.reads.retain(|point| !waits.contains(point));
         state.last = number;
         state.running.push_back((number, slot));
         drop(state);
+        // Before objects are dropped, which may submit, too.
+        drop(turn);
         self.collect();
         Ok(number)
     }
@@ -272,7 +335,7 @@ impl Submissions {
     /// Makes the next submission wait, and every reader of a frame ([`Submissions::ready`]). For a binary semaphore
     /// this submits at once: the other side may signal it again after this returns.
     pub(crate) fn wait_for(&self, point: Point) -> Result<()> {
-        self.state.borrow_mut().waits.push(point);
+        self.state.lock().waits.push(point);
         if point.value.is_some() {
             return Ok(());
         }
@@ -286,41 +349,41 @@ impl Submissions {
 
     /// Makes the next submission wait until the engine has read.
     pub(crate) fn read_until(&self, point: Point) {
-        self.state.borrow_mut().reads.push(point);
+        self.state.lock().reads.push(point);
     }
 
     /// Removes all waits for a semaphore.
     pub(crate) fn forget(&self, semaphore: vk::Semaphore) {
-        self.state.borrow_mut().waits.retain(|point| point.semaphore != semaphore);
+        self.state.lock().waits.retain(|point| point.semaphore != semaphore);
     }
 
     /// Returns when all frames that the display received are ready. `None` without timeline semaphores.
     pub(crate) fn ready(&self) -> Result<Option<(vk::Semaphore, u64)>> {
-        if !self.state.borrow().waits.is_empty() {
+        if !self.state.lock().waits.is_empty() {
             self.flush(None)?;
         }
-        let last = self.state.borrow().last;
+        let last = self.state.lock().last;
         Ok(self.counter.as_ref().map(|counter| (counter.semaphore, last)))
     }
 
     /// Returns the number of the last submission.
     #[cfg(feature = "compute")]
     pub(crate) fn last(&self) -> u64 {
-        self.state.borrow().last
+        self.state.lock().last
     }
 
     /// Returns the last submission that is known to have completed.
     pub(crate) fn done(&self) -> u64 {
         self.collect();
-        self.state.borrow().done
+        self.state.lock().done
     }
 
     /// Reclaims completed submissions, and frees the objects that they used last.
     fn collect(&self) {
-        let mut state = self.state.borrow_mut();
+        let mut state = self.state.lock();
         while let Some((number, slot)) = state.running.front() {
             // SAFETY: the fence is of this device and was submitted.
-            match unsafe { self.device.get_fence_status(slot.fence) } {
+            match unsafe { self.device.get_fence_status(slot.fence.raw) } {
                 Ok(true) => state.done = *number,
                 // A lost device returns an error to the next wait or submission.
                 Ok(false) | Err(_) => break,
@@ -337,21 +400,27 @@ impl Submissions {
 
     /// Reclaims the first running submission, which has completed.
     fn take_back(&self, state: &mut SubmissionState) {
-        let Some((_, slot)) = state.running.pop_front() else { return };
+        let Some((_, mut slot)) = state.running.pop_front() else { return };
+        // While another thread waits for the fence, it cannot be reset.
+        let alone = Arc::get_mut(&mut slot.fence).is_some();
         // SAFETY: the fence is of this device and nothing is left that signals it.
-        match unsafe { self.device.reset_fences(&[slot.fence]) } {
-            Ok(()) => state.free.push(slot),
-            // SAFETY: as above. Its commands go with the pool.
-            Err(_) => unsafe { self.device.destroy_fence(slot.fence, None) },
+        if alone && unsafe { self.device.reset_fences(&[slot.fence.raw]) }.is_ok() {
+            state.free.push(slot);
+        } else {
+            state.spare.push(slot.commands);
         }
     }
 
     /// Waits until a submission has completed.
     pub(crate) fn wait(&self, number: u64) -> Result<()> {
-        let fence = self.state.borrow().running.iter().find(|(running, _)| *running == number).map(|(_, s)| s.fence);
+        let slot_of = |state: &SubmissionState| {
+            state.running.iter().find(|(running, _)| *running == number).map(|(_, slot)| Arc::clone(&slot.fence))
+        };
+        let fence = slot_of(&self.state.lock());
         if let Some(fence) = fence {
             // SAFETY: the fence is of this device and was submitted.
-            let waited = unsafe { self.device.wait_for_fences(&[fence], true, u64::MAX) };
+            let waited = unsafe { self.device.wait_for_fences(&[fence.raw], true, u64::MAX) };
+            drop(fence);
             waited.map_err(self.failed("vkWaitForFences"))?;
         }
         self.collect();
@@ -365,13 +434,13 @@ impl Submissions {
     }
 
     /// Drops an object when a submission has completed.
-    pub(crate) fn retire_at(&self, number: u64, object: Box<dyn Any>) {
-        self.state.borrow_mut().retired.push((number, object));
+    pub(crate) fn retire_at(&self, number: u64, object: Box<dyn Any + Send + Sync>) {
+        self.state.lock().retired.push((number, object));
         self.collect();
     }
 
     /// Drops an object when all work submitted to the queue so far has completed, by the display or others.
-    pub(crate) fn retire(&self, object: Box<dyn Any>) {
+    pub(crate) fn retire(&self, object: Box<dyn Any + Send + Sync>) {
         let number = self.flush(None).unwrap_or_else(|error| {
             tracing::warn!(%error, "could not mark the last use of an object; it is freed with the display");
             u64::MAX
@@ -384,7 +453,7 @@ impl Drop for Submissions {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
         let state = std::mem::take(self.state.get_mut());
-        let fences: Vec<_> = state.running.iter().map(|(_, slot)| slot.fence).collect();
+        let fences: Vec<_> = state.running.iter().map(|(_, slot)| slot.fence.raw).collect();
         if !fences.is_empty() {
             // SAFETY: all are of this device and were submitted.
             if let Err(code) = unsafe { self.device.wait_for_fences(&fences, true, u64::MAX) } {
@@ -402,9 +471,6 @@ impl Drop for Submissions {
         }
         // SAFETY: all is of this device, which is alive, and done or lost with it.
         unsafe {
-            for slot in state.free.iter().chain(state.running.iter().map(|(_, slot)| slot)) {
-                self.device.destroy_fence(slot.fence, None);
-            }
             self.device.destroy_command_pool(self.pool, None);
             if let Some(counter) = &self.counter {
                 self.device.destroy_semaphore(counter.semaphore, None);

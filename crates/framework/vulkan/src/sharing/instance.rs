@@ -2,11 +2,12 @@
 
 use crate::sharing::{Ids, failure};
 use ash::vk;
+use interop_core::describe::PlainMutex;
 use interop_core::describe::process::enter;
 use interop_core::devices::library::with_sources;
 use interop_core::{DeviceLuid, DeviceUuid, Error, Result, Support};
 use std::ffi::CStr;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// Opens the loader library, once for the lifetime of the process.
 ///
@@ -54,8 +55,8 @@ impl Instance {
     /// `Unsupported` where the loader is missing or older than 1.1; errors of the driver.
     pub fn get(device: &str) -> Result<&'static Self> {
         let _entered = enter("Vulkan")?;
-        static INSTANCE: Mutex<Option<&Instance>> = Mutex::new(None);
-        let mut kept = INSTANCE.lock().unwrap_or_else(PoisonError::into_inner);
+        static INSTANCE: PlainMutex<Option<&Instance>> = PlainMutex::new(None);
+        let mut kept = INSTANCE.lock();
         if let Some(instance) = *kept {
             return Ok(instance);
         }

@@ -2,9 +2,10 @@
 
 use crate::sharing::{Allocation, Instance, MEMORY_EXTENSION, OwnDevice, SharingDevice, failure};
 use ash::vk;
+use interop_core::describe::PlainMutex;
 use interop_core::{DeviceUuid, Error, MemoryHandle, Result};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 /// Any usage is sufficient: nothing is submitted.
 const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::TRANSFER_DST;
@@ -23,8 +24,8 @@ struct HostDevice {
 
 impl HostDevice {
     fn of(uuid: DeviceUuid) -> Result<Arc<Self>> {
-        static OPEN: Mutex<Vec<Weak<HostDevice>>> = Mutex::new(Vec::new());
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        static OPEN: PlainMutex<Vec<Weak<HostDevice>>> = PlainMutex::new(Vec::new());
+        let mut open = OPEN.lock();
         open.retain(|device| device.strong_count() > 0);
         if let Some(device) = open.iter().filter_map(Weak::upgrade).find(|device| device.uuid == uuid) {
             return Ok(device);

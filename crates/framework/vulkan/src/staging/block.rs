@@ -9,7 +9,7 @@ use interop_core::devices::maker_object::{own, own_mut};
 use interop_core::display::checks::{not_filled, not_lasting};
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Error, HandleType, Result, SharedHandle, Staging, StagingKind};
-use std::rc::Rc;
+use std::sync::Arc;
 
 enum Body {
     /// A new buffer for each fill.
@@ -18,8 +18,8 @@ enum Body {
         filled: Option<Scratch>,
     },
     /// One persistent buffer.
-    Linear(Rc<Buffer>),
-    Image(Rc<Image>),
+    Linear(Arc<Buffer>),
+    Image(Arc<Image>),
 }
 
 /// A block, and the submission that reads it last.
@@ -28,15 +28,15 @@ pub(crate) struct VulkanStaging {
     /// The submission after which the block may be written.
     fence: Option<u64>,
     exported: bool,
-    shared: Rc<DeviceState>,
+    shared: Arc<DeviceState>,
 }
 
 interop_core::owned!(VulkanStaging: DeviceState, "staging block", |block| &block.shared);
 
 impl VulkanStaging {
-    pub(crate) fn new(shared: &Rc<DeviceState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
+    pub(crate) fn new(shared: &Arc<DeviceState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
         let exported = matches!(kind, StagingKind::Exported | StagingKind::ExportedImage(_));
-        let linear = |buffer| Body::Linear(Rc::new(buffer));
+        let linear = |buffer| Body::Linear(Arc::new(buffer));
         let (body, reach) = match kind {
             StagingKind::Orphaned => (Body::Orphaned { len: bytes, filled: None }, Reach::EachFill),
             StagingKind::Persistent => {
@@ -53,19 +53,21 @@ impl VulkanStaging {
                 (Body::Linear(QueueBuffer::open(&handle, bytes)?.lasting()?), Reach::Never)
             }
             StagingKind::Exported => (linear(Buffer::exported(shared, bytes)?), Reach::Never),
-            StagingKind::ExportedImage(image) => (Body::Image(Rc::new(Image::exported(shared, &image)?)), Reach::Never),
+            StagingKind::ExportedImage(image) => {
+                (Body::Image(Arc::new(Image::exported(shared, &image)?)), Reach::Never)
+            }
             other => return Err(shared.unsupported(format!("it does not support staging blocks of {other:?}"))),
         };
-        Ok((Self { body, fence: None, exported, shared: Rc::clone(shared) }, reach))
+        Ok((Self { body, fence: None, exported, shared: Arc::clone(shared) }, reach))
     }
 
     /// Downcasts a staging block made by this display.
-    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<DeviceState>) -> Result<&'a Self> {
+    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Arc<DeviceState>) -> Result<&'a Self> {
         own::<Self>(staging.driver(), shared)
     }
 
     /// Downcasts a staging block made by this display, mutably.
-    pub(crate) fn of_mut<'a>(staging: &'a mut Staging, shared: &Rc<DeviceState>) -> Result<&'a mut Self> {
+    pub(crate) fn of_mut<'a>(staging: &'a mut Staging, shared: &Arc<DeviceState>) -> Result<&'a mut Self> {
         own_mut::<Self>(staging.driver_mut(), shared)
     }
 
@@ -81,7 +83,7 @@ impl VulkanStaging {
     }
 
     /// Returns the buffer that is shown in place.
-    pub(crate) fn lasting(&self) -> Result<&Rc<Buffer>> {
+    pub(crate) fn lasting(&self) -> Result<&Arc<Buffer>> {
         match &self.body {
             Body::Linear(buffer) => Ok(buffer),
             _ => Err(not_lasting()),
@@ -89,7 +91,7 @@ impl VulkanStaging {
     }
 
     /// Returns the image, if the block is one.
-    pub(crate) fn image(&self) -> Result<&Rc<Image>> {
+    pub(crate) fn image(&self) -> Result<&Arc<Image>> {
         match &self.body {
             Body::Image(image) => Ok(image),
             _ => Err(Error::NothingShown),

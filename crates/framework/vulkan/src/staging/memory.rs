@@ -7,7 +7,7 @@ use crate::sharing::{Allocation, vk_format};
 use ash::vk;
 use interop_core::{HostBlock, ImageDesc, MemoryHandle, Result, SharedHandle};
 use std::any::Any;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Rounds up to whole words, as `vkCmdFillBuffer` requires.
 pub(crate) const fn whole_words(bytes: u64) -> u64 {
@@ -15,7 +15,7 @@ pub(crate) const fn whole_words(bytes: u64) -> u64 {
 }
 
 /// An allocation with shared ownership.
-type SharedAllocation = Rc<Allocation>;
+type SharedAllocation = Arc<Allocation>;
 
 /// A buffer.
 pub(crate) struct Buffer {
@@ -24,17 +24,17 @@ pub(crate) struct Buffer {
     made: SharedAllocation,
     /// Dropped after the allocation.
     pages: Option<HostBlock>,
-    pub shared: Rc<DeviceState>,
+    pub shared: Arc<DeviceState>,
 }
 
 impl Buffer {
-    fn new(shared: &Rc<DeviceState>, len: usize, made: Allocation, pages: Option<HostBlock>) -> Result<Self> {
+    fn new(shared: &Arc<DeviceState>, len: usize, made: Allocation, pages: Option<HostBlock>) -> Result<Self> {
         let (raw, len) = (made.buffer()?, whole_words(len as u64) as usize);
-        Ok(Self { raw, len, made: Rc::new(made), pages, shared: Rc::clone(shared) })
+        Ok(Self { raw, len, made: Arc::new(made), pages, shared: Arc::clone(shared) })
     }
 
     /// Creates a buffer in device-local memory, initially zero.
-    pub(crate) fn zeroed(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
+    pub(crate) fn zeroed(shared: &Arc<DeviceState>, len: usize) -> Result<Self> {
         let made = shared.sharing.local_buffer(whole_words(len as u64), BUFFER_USAGE)?;
         let made = Self::new(shared, len, made, None)?;
         let raw = made.raw;
@@ -48,31 +48,31 @@ impl Buffer {
     }
 
     /// Creates a buffer that stays mapped, and returns it with its host block.
-    pub(crate) fn mapped(shared: &Rc<DeviceState>, len: usize) -> Result<(Self, HostBlock)> {
+    pub(crate) fn mapped(shared: &Arc<DeviceState>, len: usize) -> Result<(Self, HostBlock)> {
         let (made, address) = shared.sharing.mapped_buffer(whole_words(len as u64), BUFFER_USAGE)?;
         let made = Self::new(shared, len, made, None)?;
         // The memory is dropped before its device.
-        let owner = Rc::new((Rc::clone(&made.made), Rc::clone(shared)));
+        let owner = Arc::new((Arc::clone(&made.made), Arc::clone(shared)));
         // SAFETY: the allocation, which stays mapped and was zeroed, lives as long as `owner`; nobody else maps it.
         let block = unsafe { HostBlock::from_raw(address, len, owner) };
         Ok((made, block))
     }
 
     /// Imports host pages in place.
-    pub(crate) fn of_pages(shared: &Rc<DeviceState>, block: HostBlock, len: usize) -> Result<Self> {
+    pub(crate) fn of_pages(shared: &Arc<DeviceState>, block: HostBlock, len: usize) -> Result<Self> {
         // SAFETY: the buffer keeps the block, which goes after the allocation.
         let made = unsafe { shared.sharing.imported_host_buffer(&block, len, BUFFER_USAGE) }?;
         Self::new(shared, len, made, Some(block))
     }
 
     /// Imports memory of another device or API.
-    pub(crate) fn imported(shared: &Rc<DeviceState>, memory: MemoryHandle, len: usize) -> Result<Self> {
+    pub(crate) fn imported(shared: &Arc<DeviceState>, memory: MemoryHandle, len: usize) -> Result<Self> {
         let made = shared.sharing.imported_buffer(memory, whole_words(len as u64), BUFFER_USAGE)?;
         Self::new(shared, len, made, None)
     }
 
     /// Creates a buffer in exportable memory. The content is undefined.
-    pub(crate) fn exported(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
+    pub(crate) fn exported(shared: &Arc<DeviceState>, len: usize) -> Result<Self> {
         let made = shared.sharing.exported_buffer(whole_words(len as u64), BUFFER_USAGE)?;
         Self::new(shared, len, made, None)
     }
@@ -95,7 +95,7 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        let gone: Box<dyn Any> = Box::new((Rc::clone(&self.made), self.pages.take()));
+        let gone: Box<dyn Any + Send + Sync> = Box::new((Arc::clone(&self.made), self.pages.take()));
         self.shared.submissions.retire(gone);
     }
 }
@@ -105,23 +105,23 @@ pub(crate) struct Image {
     raw: vk::Image,
     desc: ImageDesc,
     made: SharedAllocation,
-    pub shared: Rc<DeviceState>,
+    pub shared: Arc<DeviceState>,
 }
 
 impl Image {
     /// Creates an image in device-local memory, initially zero.
-    pub(crate) fn zeroed(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
+    pub(crate) fn zeroed(shared: &Arc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
         let (raw, made) = shared.sharing.local_image(desc, shared.stores.usage(desc.format))?;
-        let made = Self { raw, desc: *desc, made: Rc::new(made), shared: Rc::clone(shared) };
+        let made = Self { raw, desc: *desc, made: Arc::new(made), shared: Arc::clone(shared) };
         // SAFETY: the image is new; it is retired when it is dropped.
         unsafe { shared.submissions.record(|device, commands| commands::clear(device, commands, raw)) }?;
         Ok(made)
     }
 
     /// Creates an image in exportable memory.
-    pub(crate) fn exported(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
+    pub(crate) fn exported(shared: &Arc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
         let (raw, made) = shared.sharing.exported_image(desc, IMAGE_USAGE)?;
-        let made = Self { raw, desc: *desc, made: Rc::new(made), shared: Rc::clone(shared) };
+        let made = Self { raw, desc: *desc, made: Arc::new(made), shared: Arc::clone(shared) };
         // SAFETY: as above. This happens before others write, because a transition from an undefined layout may discard
         // pixels.
         let number = unsafe { shared.submissions.record(|device, commands| commands::clear(device, commands, raw)) }?;
@@ -146,6 +146,6 @@ impl Image {
 impl Drop for Image {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        self.shared.submissions.retire(Box::new(Rc::clone(&self.made)));
+        self.shared.submissions.retire(Box::new(Arc::clone(&self.made)));
     }
 }

@@ -1,11 +1,10 @@
 //! [`QueueBuffer`].
 
 use crate::context::device_state::DeviceState;
-use crate::context::home::AtHome;
 use crate::staging::memory::{Buffer, whole_words};
 use ash::vk;
 use interop_core::{Error, Result, SharedHandle};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A buffer of the display's device that kernels in its queue write, in whole words.
 #[derive(Clone)]
@@ -14,15 +13,15 @@ pub(crate) struct QueueBuffer {
     raw: vk::Buffer,
     len: usize,
     /// Keeps the display's own buffer; an engine's buffer is kept by the engine.
-    kept: Option<Rc<Buffer>>,
+    kept: Option<Arc<Buffer>>,
 }
 
 /// A [`QueueBuffer`] inside a handle.
-struct LentBuffer(AtHome<QueueBuffer>);
+struct LentBuffer(QueueBuffer);
 
 impl QueueBuffer {
-    pub(crate) fn of(buffer: &Rc<Buffer>) -> Self {
-        Self { raw: buffer.raw(), len: buffer.len(), kept: Some(Rc::clone(buffer)) }
+    pub(crate) fn of(buffer: &Arc<Buffer>) -> Self {
+        Self { raw: buffer.raw(), len: buffer.len(), kept: Some(Arc::clone(buffer)) }
     }
 
     /// Wraps an engine's buffer; `None` where kernels cannot write it in whole words.
@@ -32,14 +31,12 @@ impl QueueBuffer {
     }
 
     pub(crate) fn into_handle(self, shared: &DeviceState) -> Result<SharedHandle> {
-        let lent = LentBuffer(AtHome::new(&shared.home, self)?);
-        Ok(SharedHandle::QueueBuffer { queue: shared.queue_id(), buffer: Box::new(lent) })
+        Ok(SharedHandle::QueueBuffer { queue: shared.queue_id(), buffer: Box::new(LentBuffer(self)) })
     }
 
     /// Returns the buffer of at least this many bytes behind a handle of this display's queue.
     pub(crate) fn open(handle: &SharedHandle, bytes: usize) -> Result<Self> {
         let LentBuffer(lent) = handle.in_queue("buffer")?;
-        let lent = lent.get()?;
         SharedHandle::check_room(lent.len as u64, bytes as u64)?;
         Ok(lent.clone())
     }
@@ -56,7 +53,7 @@ impl QueueBuffer {
     }
 
     /// Returns the display's own buffer, to be shown in place.
-    pub(crate) fn lasting(self) -> Result<Rc<Buffer>> {
+    pub(crate) fn lasting(self) -> Result<Arc<Buffer>> {
         self.kept.ok_or_else(|| Error::refused("the buffer belongs to an engine"))
     }
 }

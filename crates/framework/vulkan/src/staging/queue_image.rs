@@ -1,12 +1,11 @@
 //! [`QueueImage`].
 
 use crate::context::device_state::DeviceState;
-use crate::context::home::AtHome;
 use crate::queue::commands::CopyImage;
 use crate::staging::memory::Image;
 use ash::vk;
 use interop_core::{Error, ImageDesc, Result, SharedHandle};
-use std::rc::{Rc, Weak};
+use std::sync::{Arc, Weak};
 
 /// An image of the display's device that kernels in its queue store to.
 #[derive(Clone)]
@@ -23,25 +22,25 @@ pub(crate) struct QueueImage {
 /// Keeper of an image.
 #[derive(Clone)]
 enum Keeper {
-    Ours { _image: Rc<Image> },
+    Ours { _image: Arc<Image> },
     Engine(Weak<()>),
 }
 
 /// A [`QueueImage`] inside a handle.
-struct LentImage(AtHome<QueueImage>);
+struct LentImage(QueueImage);
 
 impl QueueImage {
-    pub(crate) fn of(shared: &DeviceState, image: &Rc<Image>) -> Option<Self> {
+    pub(crate) fn of(shared: &DeviceState, image: &Arc<Image>) -> Option<Self> {
         let desc = *image.desc();
         let view = shared.stores.view(desc.format)?;
-        Some(Self { place: image.place(), desc, view, keeper: Keeper::Ours { _image: Rc::clone(image) } })
+        Some(Self { place: image.place(), desc, view, keeper: Keeper::Ours { _image: Arc::clone(image) } })
     }
 
     /// Wraps an engine's image; `None` where kernels cannot store to it in its own format. The engine keeps the image
     /// only while `owner` lives, but safe code may keep handles of it longer.
     pub(crate) fn of_engine(
         shared: &DeviceState,
-        (place, owner): (CopyImage, &Rc<()>),
+        (place, owner): (CopyImage, &Arc<()>),
         desc: ImageDesc,
         usage: vk::ImageUsageFlags,
     ) -> Option<Self> {
@@ -50,7 +49,7 @@ impl QueueImage {
             place,
             desc,
             view,
-            keeper: Keeper::Engine(Rc::downgrade(owner)),
+            keeper: Keeper::Engine(Arc::downgrade(owner)),
         })
     }
 
@@ -68,15 +67,13 @@ impl QueueImage {
     }
 
     pub(crate) fn into_handle(self, shared: &DeviceState) -> Result<SharedHandle> {
-        let lent = LentImage(AtHome::new(&shared.home, self)?);
-        Ok(SharedHandle::QueueBuffer { queue: shared.queue_id(), buffer: Box::new(lent) })
+        Ok(SharedHandle::QueueBuffer { queue: shared.queue_id(), buffer: Box::new(LentImage(self)) })
     }
 
     /// Returns the image of this size behind a handle of this display's queue.
     #[cfg(feature = "compute")]
     pub(crate) fn open(handle: &SharedHandle, desc: &ImageDesc) -> Result<Self> {
         let LentImage(lent) = handle.in_queue("image")?;
-        let lent = lent.get()?;
         if (lent.desc.extent, lent.desc.format) != (desc.extent, desc.format) {
             let (is, said) = (lent.desc, desc);
             let problem = format!(

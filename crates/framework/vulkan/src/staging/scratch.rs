@@ -6,7 +6,7 @@ pub(crate) use crate::queue::pool::Scratch;
 use ash::vk;
 use interop_core::devices::borrows::Holder;
 use interop_core::{HostBlock, Result};
-use std::rc::Rc;
+use std::sync::Arc;
 
 impl Scratch {
     fn new(shared: &DeviceState, len: usize) -> Result<Self> {
@@ -14,7 +14,7 @@ impl Scratch {
         let (made, address) = shared.sharing.mapped_buffer(bytes, BUFFER_USAGE)?;
         let raw = made.buffer()?;
         // SAFETY: the allocation, which stays mapped and was zeroed, goes with the block; nobody else maps it.
-        let block = unsafe { HostBlock::from_raw(address, bytes as usize, Rc::new(made)) };
+        let block = unsafe { HostBlock::from_raw(address, bytes as usize, Arc::new(made)) };
         Ok(Self { raw, block })
     }
 

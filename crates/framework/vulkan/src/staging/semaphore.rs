@@ -8,19 +8,19 @@ use interop_core::display::SemaphoreDriver;
 #[cfg(feature = "compute")]
 use interop_core::{ComputeSemaphore, SemaphoreHandle};
 use interop_core::{Result, SharedHandle, Staging, SyncKind};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A semaphore, initially unsignalled or with its counter at 0.
 pub(crate) struct VulkanSemaphore {
     /// `None` only during the drop.
     raw: Option<Semaphore>,
     point: Point,
-    shared: Rc<DeviceState>,
+    shared: Arc<DeviceState>,
 }
 
 impl VulkanSemaphore {
     /// Creates a semaphore of a supported kind, and a handle of it.
-    pub(crate) fn new(shared: &Rc<DeviceState>, kind: SyncKind) -> Result<(Self, SharedHandle)> {
+    pub(crate) fn new(shared: &Arc<DeviceState>, kind: SyncKind) -> Result<(Self, SharedHandle)> {
         let raw = shared.sharing.exported_semaphore(kind)?;
         let handle = raw.export(&shared.sharing)?;
         Ok((Self::over(shared, raw, kind), SharedHandle::Semaphore(handle)))
@@ -28,15 +28,15 @@ impl VulkanSemaphore {
 
     /// Imports another device's semaphore.
     #[cfg(feature = "compute")]
-    pub(crate) fn open(shared: &Rc<DeviceState>, handle: SemaphoreHandle) -> Result<Self> {
+    pub(crate) fn open(shared: &Arc<DeviceState>, handle: SemaphoreHandle) -> Result<Self> {
         let kind = handle.kind();
         Ok(Self::over(shared, shared.sharing.imported_semaphore(handle)?, kind))
     }
 
-    fn over(shared: &Rc<DeviceState>, raw: Semaphore, kind: SyncKind) -> Self {
+    fn over(shared: &Arc<DeviceState>, raw: Semaphore, kind: SyncKind) -> Self {
         let value = (kind == SyncKind::TimelineSemaphore).then_some(0);
         let point = Point { semaphore: raw.raw(), value };
-        Self { raw: Some(raw), point, shared: Rc::clone(shared) }
+        Self { raw: Some(raw), point, shared: Arc::clone(shared) }
     }
 
     fn at(&self, value: u64) -> Point {

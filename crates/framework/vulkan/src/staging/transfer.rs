@@ -9,7 +9,7 @@ use ash::vk;
 use interop_core::compute::host_bytes;
 use interop_core::{Error, Filter, ImageDesc, ImageView, PixelFormat, Region, Result};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Returns the pixels of `view` in a buffer, as an operand of a copy.
 pub(crate) fn rows(buffer: vk::Buffer, view: &ImageView) -> Result<Rows> {
@@ -129,7 +129,7 @@ pub(crate) fn check_blit(shared: &DeviceState, from: vk::Format, to: vk::Format,
 
 /// Reads a region of an image, converted to RGBA8 by the driver's blit, into tight rows; `None` where the device cannot
 /// blit these formats.
-pub(crate) fn blit_back(shared: &Rc<DeviceState>, from: CopyImage, region: Region) -> Result<Option<Vec<u8>>> {
+pub(crate) fn blit_back(shared: &Arc<DeviceState>, from: CopyImage, region: Region) -> Result<Option<Vec<u8>>> {
     let to = ImageDesc::new(region.width, region.height, PixelFormat::Rgba8);
     if !shared.handles.draws() || check_blit(shared, from.format, vk_format(to.format), Filter::Nearest).is_err() {
         return Ok(None);

@@ -10,27 +10,27 @@ use interop_core::display::{Bytes, InPlaceDriver, Pixels, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
 use interop_core::{BufferView, Error, HandleType, ImageView, Region, Result, SharedHandle, Staging};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Location of the pixels that an image surface shows.
 pub(crate) enum PixelSource {
     /// In an image.
-    Image(Rc<Image>),
+    Image(Arc<Image>),
     /// In rows of a buffer.
-    Rows(Rc<Buffer>, ImageView),
+    Rows(Arc<Buffer>, ImageView),
 }
 
 /// An image in a staging block.
 pub(crate) struct InPlaceImage {
     shown: Option<PixelSource>,
-    shared: Rc<DeviceState>,
+    shared: Arc<DeviceState>,
 }
 
 interop_core::owned!(InPlaceImage: DeviceState, "surface", |surface| &surface.shared);
 
 impl InPlaceImage {
-    pub(crate) fn new(shared: &Rc<DeviceState>) -> Self {
-        Self { shown: None, shared: Rc::clone(shared) }
+    pub(crate) fn new(shared: &Arc<DeviceState>) -> Self {
+        Self { shown: None, shared: Arc::clone(shared) }
     }
 
     pub(crate) fn place(&self) -> Result<&PixelSource> {
@@ -73,31 +73,31 @@ impl InPlaceDriver<Pixels> for InPlaceImage {
 
     fn show(&mut self, staging: &Staging, view: &ImageView) -> Result<()> {
         let staging = VulkanStaging::of(staging, &self.shared)?;
-        self.shown = Some(PixelSource::Rows(Rc::clone(staging.lasting()?), *view));
+        self.shown = Some(PixelSource::Rows(Arc::clone(staging.lasting()?), *view));
         Ok(())
     }
 
     fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
         let staging = VulkanStaging::of(staging, &self.shared)?;
-        self.shown = Some(PixelSource::Image(Rc::clone(staging.image()?)));
+        self.shown = Some(PixelSource::Image(Arc::clone(staging.image()?)));
         Ok(true)
     }
 }
 
 /// Bytes in a staging block.
 pub(crate) struct InPlaceBuffer {
-    shown: Option<(Rc<Buffer>, BufferView)>,
-    shared: Rc<DeviceState>,
+    shown: Option<(Arc<Buffer>, BufferView)>,
+    shared: Arc<DeviceState>,
 }
 
 interop_core::owned!(InPlaceBuffer: DeviceState, "surface", |surface| &surface.shared);
 
 impl InPlaceBuffer {
-    pub(crate) fn new(shared: &Rc<DeviceState>) -> Self {
-        Self { shown: None, shared: Rc::clone(shared) }
+    pub(crate) fn new(shared: &Arc<DeviceState>) -> Self {
+        Self { shown: None, shared: Arc::clone(shared) }
     }
 
-    pub(crate) fn bytes(&self) -> Result<(&Rc<Buffer>, BufferView)> {
+    pub(crate) fn bytes(&self) -> Result<(&Arc<Buffer>, BufferView)> {
         let (buffer, view) = self.shown.as_ref().ok_or(Error::NothingShown)?;
         Ok((buffer, *view))
     }
@@ -121,7 +121,7 @@ impl InPlaceDriver<Bytes> for InPlaceBuffer {
 
     fn show(&mut self, staging: &Staging, view: &BufferView) -> Result<()> {
         let staging = VulkanStaging::of(staging, &self.shared)?;
-        self.shown = Some((Rc::clone(staging.lasting()?), *view));
+        self.shown = Some((Arc::clone(staging.lasting()?), *view));
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use interop_core::Result;
 
 /// Returns the target buffer, of at least this many bytes.
 fn target(shared: &DeviceState, bytes: u64) -> Result<vk::Buffer> {
-    let mut kept = shared.target.0.borrow_mut();
+    let mut kept = shared.target.0.lock();
     if let Some((raw, _)) = kept.as_ref().filter(|(_, made)| made.bytes() >= bytes) {
         return Ok(*raw);
     }

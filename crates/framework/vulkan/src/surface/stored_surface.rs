@@ -15,7 +15,7 @@ use interop_core::display::{Bytes, Pixels, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
 use interop_core::{BufferView, HandleType, ImageDesc, ImageView, Region, Result, SharedHandle, Staging};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Owner of the object.
 enum Owner<O, U> {
@@ -29,23 +29,23 @@ enum Owner<O, U> {
 pub(crate) struct StoredImage {
     image: ImageDesc,
     place: CopyImage,
-    owner: Owner<Rc<Image>, vk::ImageUsageFlags>,
+    owner: Owner<Arc<Image>, vk::ImageUsageFlags>,
     /// Dropped with the surface; after that an engine need not keep its image.
-    alive: Rc<()>,
-    shared: Rc<DeviceState>,
+    alive: Arc<()>,
+    shared: Arc<DeviceState>,
 }
 
 interop_core::owned!(StoredImage: DeviceState, "surface", |surface| &surface.shared);
 
 impl StoredImage {
-    pub(crate) fn new(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
-        let image = Rc::new(Image::zeroed(shared, desc)?);
+    pub(crate) fn new(shared: &Arc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
+        let image = Arc::new(Image::zeroed(shared, desc)?);
         Ok(Self::of(shared, desc, image.place(), Owner::Ours(image)))
     }
 
     /// Wraps an engine's image, which matches the arguments and outlives the submissions that use it.
     pub(crate) fn over(
-        shared: &Rc<DeviceState>,
+        shared: &Arc<DeviceState>,
         desc: &ImageDesc,
         place: CopyImage,
         usage: vk::ImageUsageFlags,
@@ -54,12 +54,12 @@ impl StoredImage {
     }
 
     fn of(
-        shared: &Rc<DeviceState>,
+        shared: &Arc<DeviceState>,
         desc: &ImageDesc,
         place: CopyImage,
-        owner: Owner<Rc<Image>, vk::ImageUsageFlags>,
+        owner: Owner<Arc<Image>, vk::ImageUsageFlags>,
     ) -> Self {
-        Self { image: *desc, place, owner, alive: Rc::default(), shared: Rc::clone(shared) }
+        Self { image: *desc, place, owner, alive: Arc::default(), shared: Arc::clone(shared) }
     }
 
     pub(crate) fn place(&self) -> CopyImage {
@@ -139,22 +139,22 @@ impl StoredDriver<Pixels> for StoredImage {
 pub(crate) struct StoredBuffer {
     len: usize,
     raw: vk::Buffer,
-    owner: Owner<Rc<Buffer>, vk::BufferUsageFlags>,
-    shared: Rc<DeviceState>,
+    owner: Owner<Arc<Buffer>, vk::BufferUsageFlags>,
+    shared: Arc<DeviceState>,
 }
 
 interop_core::owned!(StoredBuffer: DeviceState, "surface", |surface| &surface.shared);
 
 impl StoredBuffer {
-    pub(crate) fn new(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
-        let buffer = Rc::new(Buffer::zeroed(shared, len)?);
-        Ok(Self { len, raw: buffer.raw(), owner: Owner::Ours(buffer), shared: Rc::clone(shared) })
+    pub(crate) fn new(shared: &Arc<DeviceState>, len: usize) -> Result<Self> {
+        let buffer = Arc::new(Buffer::zeroed(shared, len)?);
+        Ok(Self { len, raw: buffer.raw(), owner: Owner::Ours(buffer), shared: Arc::clone(shared) })
     }
 
     /// Wraps the first bytes of an engine's buffer, which matches the arguments and outlives the submissions that use
     /// it.
-    pub(crate) fn over(shared: &Rc<DeviceState>, len: usize, raw: vk::Buffer, usage: vk::BufferUsageFlags) -> Self {
-        Self { len, raw, owner: Owner::Engines(usage), shared: Rc::clone(shared) }
+    pub(crate) fn over(shared: &Arc<DeviceState>, len: usize, raw: vk::Buffer, usage: vk::BufferUsageFlags) -> Self {
+        Self { len, raw, owner: Owner::Engines(usage), shared: Arc::clone(shared) }
     }
 
     pub(crate) fn raw(&self) -> vk::Buffer {

@@ -9,7 +9,6 @@ use interop_core::conformance::Manner;
 use interop_core::{ComputeBackend, Display, PathId, SyncKind};
 use opencl_backend::{OpenClBackend, devices};
 use pixelferry_testing::{Level, Need, asked, by_level, from, given, need};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Paths from memory of the host that need no extension.
@@ -28,7 +27,7 @@ fn threads() -> Arc<dyn ComputeBackend> {
 #[test]
 fn threads_show_on_a_device_of_its_own() {
     let Some(display) = display() else { return };
-    let display: Rc<dyn Display> = display;
+    let display: Arc<dyn Display> = display;
     println!("{} ({})", display.device(), display.device().driver);
     ran(&conform(&threads(), &display, Manner::default(), &PathId::ALL), &WITHOUT_EXTENSIONS);
     if from(Level::All) {
@@ -40,7 +39,7 @@ fn threads_show_on_a_device_of_its_own() {
 fn threads_show_on_an_engines_device_with_and_without_extensions() {
     for bare in by_level(&[true][..], &[false, true], &[false, true]) {
         let Some(engine) = Engine::make(*bare) else { return };
-        let display: Rc<dyn Display> = engine.display();
+        let display: Arc<dyn Display> = engine.display();
         ran(&conform(&threads(), &display, Manner::default(), &PathId::ALL), &WITHOUT_EXTENSIONS);
     }
 }
@@ -49,7 +48,7 @@ fn threads_show_on_an_engines_device_with_and_without_extensions() {
 #[test]
 fn compute_devices_show() {
     let Some(display) = display() else { return };
-    let display: Rc<dyn Display> = display;
+    let display: Arc<dyn Display> = display;
     let mut backends: Vec<Arc<dyn ComputeBackend>> = Vec::new();
     if given() != Need::OpenCl {
         for device in need(given(), devices()).unwrap_or_default() {

@@ -8,7 +8,6 @@ use pixelferry_vulkan::{
     DeviceNeeds, TimelinePoint, VulkanDisplay, VulkanEngine, VulkanFrame, VulkanObject, ash, device_extensions,
 };
 use std::ffi::CStr;
-use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 /// Vulkan objects, destroyed when nobody has them any more.
@@ -31,7 +30,7 @@ impl Drop for Vulkan {
 }
 
 pub struct Engine {
-    pub vulkan: Rc<Vulkan>,
+    pub vulkan: Arc<Vulkan>,
     pub queue: vk::Queue,
     pub family: u32,
     /// Held by whoever uses the queue.
@@ -80,7 +79,7 @@ impl Engine {
             }
             let device = instance.create_device(physical, &info, None).unwrap();
             let queue = device.get_device_queue(family, 0);
-            let vulkan = Rc::new(Vulkan { entry, instance, physical, device, needs });
+            let vulkan = Arc::new(Vulkan { entry, instance, physical, device, needs });
             Some(Self { vulkan, queue, family, lock: Arc::default(), bare })
         }
     }
@@ -94,11 +93,11 @@ impl Engine {
         let Vulkan { entry, instance, physical, device, .. } = &*self.vulkan;
         let queue = (self.queue, self.family);
         let engine = VulkanEngine::new(entry, instance, *physical, device, queue, Arc::clone(&self.lock));
-        let engine = engine.with_extensions(self.extensions()).keeping(Rc::clone(&self.vulkan));
+        let engine = engine.with_extensions(self.extensions()).keeping(Arc::clone(&self.vulkan));
         if self.bare { engine } else { engine.with_timeline_semaphores() }
     }
 
-    pub fn display(&self) -> Rc<VulkanDisplay> {
+    pub fn display(&self) -> Arc<VulkanDisplay> {
         // SAFETY: the objects were made above, and the display keeps them. Frames are read by `read`, which waits.
         unsafe { VulkanDisplay::from_engine(self.described()) }.unwrap()
     }

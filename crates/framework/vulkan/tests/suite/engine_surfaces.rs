@@ -9,7 +9,7 @@ use interop_core::{Display, Extent, PixelFormat, Surface};
 use pixelferry_testing::by_level;
 use pixelferry_vulkan::sharing::vk_format;
 use pixelferry_vulkan::{EngineBuffer, EngineImage, VulkanDisplay};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const BOTH: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
     vk::ImageUsageFlags::TRANSFER_SRC.as_raw() | vk::ImageUsageFlags::TRANSFER_DST.as_raw(),
@@ -18,7 +18,7 @@ const BOTH: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
 /// An engine's image, kept in one layout.
 pub struct Canvas<'e> {
     engine: &'e Engine,
-    display: &'e Rc<VulkanDisplay>,
+    display: &'e Arc<VulkanDisplay>,
     memory: vk::DeviceMemory,
     pub about: EngineImage,
 }
@@ -26,7 +26,7 @@ pub struct Canvas<'e> {
 impl<'e> Canvas<'e> {
     fn new(
         engine: &'e Engine,
-        display: &'e Rc<VulkanDisplay>,
+        display: &'e Arc<VulkanDisplay>,
         format: vk::Format,
         extent: Extent,
         layout: vk::ImageLayout,
@@ -37,7 +37,7 @@ impl<'e> Canvas<'e> {
     /// All zero.
     pub fn of_usage(
         engine: &'e Engine,
-        display: &'e Rc<VulkanDisplay>,
+        display: &'e Arc<VulkanDisplay>,
         format: vk::Format,
         extent: Extent,
         (usage, layout): (vk::ImageUsageFlags, vk::ImageLayout),
@@ -100,7 +100,7 @@ fn every_format_goes_into_an_engines_image_and_back() {
     for bare in [false, true] {
         let Some(engine) = Engine::make(bare) else { return };
         let (display, general) = (engine.display(), vk::ImageLayout::GENERAL);
-        let shown: Rc<dyn Display> = display.clone();
+        let shown: Arc<dyn Display> = display.clone();
         for format in display.caps().image_formats.clone() {
             for extent in [Extent::new(33, 7), Extent::new(1, 3), Extent::new(64, 2)] {
                 round(&shown, &Canvas::new(&engine, &display, vk_format(format), extent, general), None, 4).unwrap();
@@ -113,7 +113,7 @@ fn every_format_goes_into_an_engines_image_and_back() {
 }
 
 /// A buffer of the engine's.
-struct Bytes<'e>(&'e Engine, &'e Rc<VulkanDisplay>, EngineBuffer);
+struct Bytes<'e>(&'e Engine, &'e Arc<VulkanDisplay>, EngineBuffer);
 
 impl Object for Bytes<'_> {
     fn surface(&self) -> Surface {
@@ -134,7 +134,7 @@ impl Object for Bytes<'_> {
 fn bytes_go_into_an_engines_buffer_and_back() {
     let Some(engine) = Engine::make(false) else { return };
     let display = engine.display();
-    let shown: Rc<dyn Display> = display.clone();
+    let shown: Arc<dyn Display> = display.clone();
     let device = &engine.vulkan.device;
     let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
     for bytes in [1, 5001] {
@@ -155,7 +155,7 @@ fn bytes_go_into_an_engines_buffer_and_back() {
 fn images_are_made_anew_for_300_frames() {
     let Some(engine) = Engine::make(false) else { return };
     let display = engine.display();
-    let shown: Rc<dyn Display> = display.clone();
+    let shown: Arc<dyn Display> = display.clone();
     let layouts = [vk::ImageLayout::GENERAL, vk::ImageLayout::TRANSFER_SRC_OPTIMAL];
     objects_are_made_anew(&shown, by_level(5, 20, 20), |width, height, n| {
         Canvas::new(&engine, &display, vk::Format::B8G8R8A8_UNORM, Extent::new(width, height), layouts[n % 2])
@@ -166,7 +166,7 @@ fn images_are_made_anew_for_300_frames() {
 fn what_no_copy_reaches_is_refused_and_says_why() {
     let Some(engine) = Engine::make(false) else { return };
     let display = engine.display();
-    let shown: Rc<dyn Display> = display.clone();
+    let shown: Arc<dyn Display> = display.clone();
     let extent = Extent::new(8, 8);
     let canvas = Canvas::new(&engine, &display, vk::Format::R8G8B8A8_UNORM, extent, vk::ImageLayout::GENERAL);
     let good = canvas.about;

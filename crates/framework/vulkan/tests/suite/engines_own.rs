@@ -11,7 +11,6 @@ use interop_core::{
 };
 use pixelferry_vulkan::{BlitTarget, CLock, RawVulkan, TimelinePoint, VulkanDisplay, VulkanEngine, VulkanObject, ash};
 use std::ffi::c_void;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -32,15 +31,15 @@ fn surfaces() -> Vec<SurfaceDesc> {
 }
 
 /// Shows frames on every path that is offered, and reads each as the engine. Returns how many paths there were.
-fn show_all(engine: &Engine, display: &Rc<VulkanDisplay>) -> usize {
+fn show_all(engine: &Engine, display: &Arc<VulkanDisplay>) -> usize {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
-    let shown: Rc<dyn Display> = Rc::clone(display) as _;
+    let shown: Arc<dyn Display> = Arc::clone(display) as _;
     let mut count = 0;
     for path in PATHS {
         let mut offered = false;
         for desc in surfaces() {
             let policy = Policy::default().with_force(path.id);
-            let mut link = match Link::open(Arc::clone(&backend), Rc::clone(&shown), desc, LinkOptions::new(policy)) {
+            let mut link = match Link::open(Arc::clone(&backend), Arc::clone(&shown), desc, LinkOptions::new(policy)) {
                 Ok(link) => link,
                 Err(error) => {
                     println!("{}, {desc}: {error}", path.id);

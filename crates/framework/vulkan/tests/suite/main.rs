@@ -40,14 +40,14 @@ mod shows;
 
 use pixelferry_testing::{Need, need};
 use pixelferry_vulkan::{VulkanDisplay, VulkanOptions};
-use std::rc::Rc;
+use std::sync::Arc;
 
 fn device() -> String {
     std::env::var("PIXELFERRY_VULKAN_DEVICE").unwrap_or_else(|_| "llvmpipe".into())
 }
 
 /// `None` after saying SKIPPED; a failure where the machine must have it.
-fn display() -> Option<Rc<VulkanDisplay>> {
+fn display() -> Option<Arc<VulkanDisplay>> {
     let options = VulkanOptions::default().with_name(device());
     need(Need::Lavapipe, VulkanDisplay::headless(&options))
 }

@@ -13,7 +13,6 @@ use pixelferry_vulkan::{
 };
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -70,8 +69,8 @@ fn a_lock_that_does_not_call_is_an_error() {
     let error = display.finish().err().unwrap().to_string();
     assert!(error.contains("lock"), "{error}");
     // A lock that uses the display, which is not to wait for itself.
-    let own: Rc<std::cell::OnceCell<Rc<VulkanDisplay>>> = Rc::default();
-    let inside = Rc::clone(&own);
+    let own: Arc<std::sync::OnceLock<Arc<VulkanDisplay>>> = Arc::default();
+    let inside = Arc::clone(&own);
     let uses = move |submit: &mut dyn FnMut()| {
         let told = inside.get().map(|display| display.finish().err().unwrap().to_string());
         assert!(told.is_none_or(|told| told.contains("used the display")));
@@ -80,8 +79,8 @@ fn a_lock_that_does_not_call_is_an_error() {
     // SAFETY: as above. The display is never dropped.
     let described = unsafe { VulkanEngine::from_raw(&raw(&engine), uses) }.unwrap();
     // SAFETY: as above.
-    let display = unsafe { VulkanDisplay::from_engine(described.keeping(Rc::clone(&engine.vulkan))) }.unwrap();
-    assert!(own.set(Rc::clone(&display)).is_ok());
+    let display = unsafe { VulkanDisplay::from_engine(described.keeping(Arc::clone(&engine.vulkan))) }.unwrap();
+    assert!(own.set(Arc::clone(&display)).is_ok());
     display.finish().unwrap();
     // A lock that calls twice submits once.
     let twice = |submit: &mut dyn FnMut()| {
@@ -118,7 +117,7 @@ fn a_display_may_go_before_what_it_made() {
     let desc = SurfaceDesc::Image(ImageDesc::new(16, 16, PixelFormat::Rgba8).with_access(ImageAccess::Any));
     let backend = Arc::new(CpuBackend::new().unwrap());
     let policy = Policy::default().with_force(PathId::HOST_VISIBLE_IN_PLACE);
-    let shown: Rc<dyn Display> = Rc::clone(&display) as _;
+    let shown: Arc<dyn Display> = Arc::clone(&display) as _;
     let mut link = Link::open(backend, shown, desc, LinkOptions::new(policy)).unwrap();
     let staging = display.create_staging(StagingKind::Persistent, 4096).unwrap();
     let block = staging.host_block().unwrap();
@@ -214,7 +213,7 @@ fn a_lost_device_is_an_error_and_everything_goes() {
         VulkanDisplay::from_engine(described.with_extensions(engine.extensions()).with_timeline_semaphores()).unwrap()
     };
     let backend = Arc::new(CpuBackend::new().unwrap());
-    let shown: Rc<dyn Display> = Rc::clone(&display) as _;
+    let shown: Arc<dyn Display> = Arc::clone(&display) as _;
     let desc = SurfaceDesc::image(32, 32, PixelFormat::Rgba8);
     let mut link = Link::open(backend, shown, desc, LinkOptions::default()).unwrap();
     link.frame(|frame| frame.write(&[3; 32 * 32 * 4])).unwrap();
@@ -225,7 +224,7 @@ fn a_lost_device_is_an_error_and_everything_goes() {
     drop(link);
     drop(display);
     losing::LOST.store(false, Ordering::SeqCst);
-    assert!(Rc::strong_count(&engine.vulkan) == 1);
+    assert!(Arc::strong_count(&engine.vulkan) == 1);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use pixelferry_vulkan::{VulkanDisplay, VulkanObject};
 use std::fs::File;
 use std::os::fd::{IntoRawFd as _, OwnedFd};
 use std::os::unix::fs::FileExt as _;
-use std::rc::Rc;
+use std::sync::Arc;
 
 fn is_software(display: &VulkanDisplay, what: &str) -> bool {
     let on = format!("{} ({})", display.device(), display.device().driver);
@@ -28,7 +28,7 @@ fn surfaces_and_blocks_are_as_every_displays() {
     let Some(one) = display() else { return };
     let formats = &one.caps().image_formats;
     assert!(formats.contains(&PixelFormat::Rgba8) && formats.len() > 8, "{formats:?}");
-    shared_memory::surfaces_and_blocks_are_as_every_displays(&|| Ok(display().unwrap() as Rc<dyn Display>));
+    shared_memory::surfaces_and_blocks_are_as_every_displays(&|| Ok(display().unwrap() as Arc<dyn Display>));
 }
 
 /// This test writes an image of the display's in place of a compute device; the engine gets it.
@@ -116,7 +116,7 @@ fn rows_between_pixels_are_refused() {
 #[test]
 fn a_frames_semaphore_counts_the_waits() {
     let Some(display) = display() else { return };
-    let other: Rc<VulkanDisplay> = crate::display().unwrap();
+    let other: Arc<VulkanDisplay> = crate::display().unwrap();
     for kind in [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore] {
         let Ok((mut semaphore, handle)) = display.create_semaphore(kind) else { continue };
         assert!(matches!(handle, SharedHandle::Semaphore { .. }));

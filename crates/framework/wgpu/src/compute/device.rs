@@ -8,15 +8,11 @@ use crate::context::queue_texture::QueueTexture;
 use crate::context::read_back;
 use crate::context::vulkan::{Opener, Vulkan};
 use interop_core::describe::process::ForkGuard;
-use interop_core::{
-    ComputeMemory, ComputeSemaphore, Error, ImageDesc, PixelFormat, Region, Result, SharedHandle, View,
-};
+use interop_core::{ComputeSemaphore, Error, ImageDesc, PixelFormat, Region, Result, SharedHandle, View};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
-use wgsl_kernel::shader::{
-    CopyMethod, MemorySide, Regions, Session, ShaderDevice, ShaderMemory, ShaderWork, Target, Writes,
-};
+use wgsl_kernel::shader::{CopyMethod, MemorySide, Regions, Session, ShaderDevice, ShaderWork, Target, Writes};
 use wgsl_kernel::{BluePosition, KernelText, WORD, bounded, with_room};
 
 /// A device with its compute shaders.
@@ -183,10 +179,6 @@ impl ShaderDevice for WgpuShaders {
 
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer> {
         Ok(ForkGuard::new(Bindable::new(QueueBuffer::new(&self.device, bytes)?)))
-    }
-
-    fn allocate_send(self: &Arc<Self>, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        Ok(Box::new(ShaderMemory::new(self, bytes)?))
     }
 
     fn open(&self, handle: &SharedHandle, bytes: usize) -> Result<Self::Buffer> {

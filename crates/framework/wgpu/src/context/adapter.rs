@@ -5,10 +5,11 @@ use crate::context::device_extension::DeviceExtension;
 use crate::context::error::Loss;
 use crate::context::error::now;
 use crate::context::identity::identify;
+use interop_core::describe::PlainMutex;
 use interop_core::describe::panics::catch;
 use interop_core::describe::process::enter;
 use interop_core::{DeviceIdentity, Error, Result};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Options of a device that this crate opens itself.
 #[derive(Debug, Clone)]
@@ -64,7 +65,7 @@ pub fn wgpu_adapters(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
 /// current and change its bindings as if each had its own (wgpu-hal 30). Two of them on two threads would crash the
 /// program.
 fn instance(backends: wgpu::Backends) -> wgpu::Instance {
-    static KEPT: Mutex<Vec<(wgpu::Backends, wgpu::Instance)>> = Mutex::new(Vec::new());
+    static KEPT: PlainMutex<Vec<(wgpu::Backends, wgpu::Instance)>> = PlainMutex::new(Vec::new());
     let make = || {
         wgpu::Instance::new(wgpu::InstanceDescriptor {
             backends,
@@ -72,7 +73,7 @@ fn instance(backends: wgpu::Backends) -> wgpu::Instance {
             ..wgpu::InstanceDescriptor::new_without_display_handle()
         })
     };
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = KEPT.lock();
     if let Some((_, instance)) = kept.iter().find(|(of, _)| *of == backends) {
         return if backends.contains(wgpu::Backends::GL) { make() } else { instance.clone() };
     }

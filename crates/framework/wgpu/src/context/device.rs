@@ -3,9 +3,10 @@
 use crate::context::error::{Loss, failure, in_scopes};
 use crate::context::store_formats::StoreFormats;
 use crate::context::vulkan::raw_buffer;
+use interop_core::describe::PlainMutex;
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, QueueId, RawMemory, Result};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 /// A wgpu device and its queue. Errors that wgpu reports are returned from the calls. Any thread may use it.
@@ -19,7 +20,7 @@ pub struct WgpuDevice {
     pub identity: DeviceIdentity,
     /// Set by the device's callback, if this crate opened the device.
     pub(crate) loss: Loss,
-    recorded: Arc<Mutex<PendingCommands>>,
+    recorded: Arc<PlainMutex<PendingCommands>>,
     /// The formats that its compute shaders store to.
     pub(crate) stores: Arc<StoreFormats>,
 }
@@ -155,7 +156,7 @@ impl WgpuDevice {
     }
 
     fn recorded(&self) -> MutexGuard<'_, PendingCommands> {
-        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+        self.recorded.lock()
     }
 
     fn encoder<'r>(&self, recorded: &'r mut PendingCommands) -> &'r mut wgpu::CommandEncoder {

@@ -8,7 +8,7 @@ use interop_core::describe::process::is_forked;
 use interop_core::devices::maker_object::Maker;
 use interop_core::{DisplayCaps, Result};
 use std::ops::Deref;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// State of one wgpu device.
 pub(crate) struct DeviceState {
@@ -24,7 +24,7 @@ pub(crate) struct DeviceState {
     /// Vulkan objects of the device, if its API is Vulkan.
     pub vulkan: Option<Vulkan>,
     /// OpenGL objects of the device, if its API is OpenGL.
-    pub gl: Option<Rc<Gl>>,
+    pub gl: Option<Arc<Gl>>,
 }
 
 impl Deref for DeviceState {

@@ -4,7 +4,7 @@ use crate::context::caps::SharingCaps;
 use crate::context::device_state::DeviceState;
 use crate::context::kept_memory::KeptMemory;
 use interop_core::{DeviceIdentity, HandleType, Result, SharedHandle, StagingKind};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Never constructed.
 pub(crate) enum Gl {}
@@ -13,7 +13,7 @@ pub(crate) enum Gl {}
 pub(crate) enum Memory {}
 
 impl Gl {
-    pub(crate) fn of(_: &wgpu::Device, _: &DeviceIdentity) -> Option<Result<Rc<Self>>> {
+    pub(crate) fn of(_: &wgpu::Device, _: &DeviceIdentity) -> Option<Result<Arc<Self>>> {
         None
     }
 
@@ -29,7 +29,12 @@ impl Gl {
         match *self {}
     }
 
-    pub(crate) fn create(self: &Rc<Self>, _: &DeviceState, _: StagingKind, _: usize) -> Result<KeptMemory<Rc<Memory>>> {
+    pub(crate) fn create(
+        self: &Arc<Self>,
+        _: &DeviceState,
+        _: StagingKind,
+        _: usize,
+    ) -> Result<KeptMemory<Arc<Memory>>> {
         match **self {}
     }
 }

@@ -18,6 +18,7 @@ use crate::surface::buffer::BufferSurface;
 use crate::surface::engine_surfaces::{EngineBuffer, EngineImage};
 use crate::surface::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::surface::texture::TextureSurface;
+use interop_core::AnyThreadDisplay;
 use interop_core::describe::error::call;
 use interop_core::describe::process::ForkGuard;
 use interop_core::describe::process::enter;
@@ -29,7 +30,7 @@ use interop_core::{
     DeviceIdentity, DisplayCaps, DrawOptions, DrawReport, Error, Extent, FrameTag, ImageView, Manner, PixelFormat,
     Result, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SyncKind, TargetEncoding, Viewport,
 };
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// An image surface for the user's own drawing, for example on a 3-D object.
 ///
@@ -57,14 +58,14 @@ pub struct WgpuBuffer {
     pub len: u64,
 }
 
-/// A wgpu device as a display. The display stays on its thread; the device and the queue may be used on others.
+/// A wgpu device as a display. Any thread may use it and its objects.
 ///
 /// Errors of wgpu are returned as [`Error::Driver`]; none ends the program.
 pub struct WgpuDisplay {
     /// The backend for audits, opened at the first one.
     #[cfg(feature = "compute")]
     pub(crate) in_queue: interop_core::compute::BackendInQueue,
-    pub(crate) tools: ForkGuard<Rc<Tools>>,
+    pub(crate) tools: ForkGuard<Arc<Tools>>,
 }
 
 interop_core::debug_as!(WgpuDisplay, |this| device = &this.tools.shared.identity);
@@ -77,7 +78,7 @@ impl WgpuDisplay {
     /// # Errors
     /// [`Error::Unavailable`] where no such adapter exists or its device does not open; [`Error::Unsupported`] where it
     /// lacks a requested feature.
-    pub fn headless(options: WgpuOptions) -> Result<Rc<Self>> {
+    pub fn headless(options: WgpuOptions) -> Result<Arc<Self>> {
         let (adapter, identity) = adapter::choose(&options)?;
         let (device, queue, loss) = adapter::open(&adapter, &identity)?;
         Self::new(&adapter, identity, device, queue, Some(loss))
@@ -91,7 +92,7 @@ impl WgpuDisplay {
     ///
     /// # Errors
     /// [`Error::Driver`] where wgpu refuses the display's own objects.
-    pub fn from_engine(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Result<Rc<Self>> {
+    pub fn from_engine(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Result<Arc<Self>> {
         let _entered = enter("wgpu")?;
         Self::new(adapter, identify(adapter), device, queue, None)
     }
@@ -102,7 +103,7 @@ impl WgpuDisplay {
         device: wgpu::Device,
         queue: wgpu::Queue,
         told: Option<Loss>,
-    ) -> Result<Rc<Self>> {
+    ) -> Result<Arc<Self>> {
         let (is_engines, loss) = (told.is_none(), told.unwrap_or_default());
         let vulkan = Vulkan::of(&device, &identity);
         let sharing = vulkan.as_ref().map_or_else(|| SharingCaps::none(Vulkan::ABSENT), Vulkan::sharing);
@@ -134,7 +135,7 @@ impl WgpuDisplay {
             vulkan,
             gl,
         })?;
-        Ok(Rc::new(Self {
+        Ok(Arc::new(Self {
             #[cfg(feature = "compute")]
             in_queue: interop_core::compute::BackendInQueue::default(),
             tools: ForkGuard::new(tools),
@@ -377,6 +378,8 @@ impl WgpuDisplay {
     }
 }
 
+impl AnyThreadDisplay for WgpuDisplay {}
+
 impl DisplayDriver for WgpuDisplay {
     fn device(&self) -> &DeviceIdentity {
         &self.tools.shared.identity
@@ -408,7 +411,7 @@ impl DisplayDriver for WgpuDisplay {
     }
 
     #[cfg(feature = "compute")]
-    fn backend_in_queue(&self) -> Result<Option<Box<dyn std::any::Any>>> {
+    fn backend_in_queue(&self) -> Result<Option<Box<dyn std::any::Any + Send + Sync>>> {
         self.opened_in_queue()
     }
 

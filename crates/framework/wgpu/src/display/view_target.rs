@@ -1,4 +1,4 @@
-//! A texture view as the target of [`interop_core::Link::show`].
+//! A texture view as the target of [`Link::show`](interop_core::LinkCore::show).
 
 use crate::context::queue_texture::QueueTexture;
 use crate::context::read_back;
@@ -9,7 +9,7 @@ use interop_core::{DrawOptions, Error, Extent, Result, SharedHandle, ShowTarget,
 use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
-/// A texture view in which frames are shown, for [`interop_core::Link::show`]. [`WgpuDisplay::view_target`] makes it.
+/// A texture view in which frames are shown, for [`Link::show`](interop_core::LinkCore::show). [`WgpuDisplay::view_target`] makes it.
 pub struct ViewTarget<'a> {
     display: &'a WgpuDisplay,
     view: &'a wgpu::TextureView,
@@ -18,7 +18,7 @@ pub struct ViewTarget<'a> {
 }
 
 impl WgpuDisplay {
-    /// Makes a view a target for [`interop_core::Link::show`], which is drawn to as [`WgpuDisplay::draw_to`] does.
+    /// Makes a view a target for [`Link::show`](interop_core::LinkCore::show), which is drawn to as [`WgpuDisplay::draw_to`] does.
     /// `format` is the view's format.
     ///
     /// Kernels store directly into its texture if that has one level and one layer, and was created with
@@ -44,7 +44,7 @@ impl ShowTarget for ViewTarget<'_> {
         self.display.draw_to(surface, self.view, self.format, None, self.viewport, options)
     }
 
-    fn with_the_draw(&mut self) -> Option<Box<dyn Any>> {
+    fn with_the_draw(&mut self) -> Option<Box<dyn Any + Send + Sync>> {
         Some(Box::new(self.display.shared_device().with_the_draw()))
     }
 
@@ -73,12 +73,12 @@ impl ShowTarget for ViewTarget<'_> {
         })
     }
 
-    fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any>)> {
+    fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any + Send + Sync>)> {
         call("ViewTarget::handle", || {
             let texture = self.view.texture();
             let named = QueueTexture::over(&self.display.shared_device(), texture, true, true)?;
             // The handle holds the texture itself.
-            Ok((named.into_handle(), Box::new(()) as Box<dyn Any>))
+            Ok((named.into_handle(), Box::new(()) as Box<dyn Any + Send + Sync>))
         })
     }
 

@@ -5,8 +5,8 @@ use crate::context::format::texture_descriptor;
 use crate::context::store_formats::StoreFormat;
 use crate::draw::painter::Frame;
 use interop_core::Extent;
+use interop_core::describe::PlainMutex;
 use interop_core::draw::{Obstacle, Plan, StoreCaps};
-use std::cell::RefCell;
 
 /// A view as the target of a draw.
 #[derive(Clone, Copy)]
@@ -80,7 +80,7 @@ impl StoreView {
 
 /// An auxiliary texture, as large as the last draw needed.
 #[derive(Default)]
-pub(crate) struct Canvas(RefCell<Option<wgpu::Texture>>);
+pub(crate) struct Canvas(PlainMutex<Option<wgpu::Texture>>);
 
 /// Returns a view of the whole texture that does not encode.
 pub(crate) fn plain(texture: &wgpu::Texture, format: StoreFormat) -> wgpu::TextureView {
@@ -124,7 +124,7 @@ pub(crate) fn copy(
 impl Canvas {
     /// Returns a texture at least as large as the area, created inside error scopes.
     pub(crate) fn get(&self, device: &wgpu::Device, format: StoreFormat, [.., width, height]: Area) -> wgpu::Texture {
-        let mut kept = self.0.borrow_mut();
+        let mut kept = self.0.lock();
         let wanted = Extent::new(width, height);
         let fits = |texture: &wgpu::Texture| {
             let extent = Extent::new(texture.width(), texture.height());

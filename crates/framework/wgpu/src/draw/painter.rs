@@ -4,10 +4,10 @@ use crate::context::device_state::DeviceState;
 use crate::context::format::{TEXTURE_USAGE, bits, texture_descriptor, texture_format, whole_words};
 use crate::draw::picture::Picture;
 use crate::draw::steps::{Layouts, PLACES, steps};
+use interop_core::describe::PlainMutex;
 use interop_core::draw::Plan;
 use interop_core::draw::wgsl::{self, DrawParams, Steps};
 use interop_core::{Extent, PixelFormat, Region, Result};
-use std::cell::RefCell;
 
 /// Format of a render pass's target, for which pipelines are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,10 +50,10 @@ struct PipelineKey {
 pub(crate) struct Painter {
     pub layouts: Layouts,
     /// Shader modules for each kind of source, with and without colour processing.
-    modules: RefCell<Vec<((bool, bool), wgpu::ShaderModule)>>,
-    pipelines: RefCell<Vec<(PipelineKey, wgpu::RenderPipeline)>>,
-    offscreen: RefCell<Option<(wgpu::Texture, wgpu::TextureView)>>,
-    scratch: RefCell<Option<wgpu::Buffer>>,
+    modules: PlainMutex<Vec<((bool, bool), wgpu::ShaderModule)>>,
+    pipelines: PlainMutex<Vec<(PipelineKey, wgpu::RenderPipeline)>>,
+    offscreen: PlainMutex<Option<(wgpu::Texture, wgpu::TextureView)>>,
+    scratch: PlainMutex<Option<wgpu::Buffer>>,
 }
 
 impl Painter {
@@ -61,10 +61,10 @@ impl Painter {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
         Self {
             layouts: Layouts::new(device),
-            modules: RefCell::default(),
-            pipelines: RefCell::default(),
-            offscreen: RefCell::default(),
-            scratch: RefCell::default(),
+            modules: PlainMutex::default(),
+            pipelines: PlainMutex::default(),
+            offscreen: PlainMutex::default(),
+            scratch: PlainMutex::default(),
         }
     }
 
@@ -78,7 +78,7 @@ impl Painter {
 
     fn module(&self, device: &wgpu::Device, steps: Steps) -> wgpu::ShaderModule {
         let of = (steps.memory.is_some(), steps.colors.is_some());
-        let mut made = self.modules.borrow_mut();
+        let mut made = self.modules.lock();
         if let Some((_, module)) = made.iter().find(|(other, _)| *other == of) {
             return module.clone();
         }
@@ -89,7 +89,7 @@ impl Painter {
     }
 
     fn pipeline(&self, device: &wgpu::Device, kind: PipelineKey) -> wgpu::RenderPipeline {
-        let mut made = self.pipelines.borrow_mut();
+        let mut made = self.pipelines.lock();
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
             return pipeline.clone();
         }
@@ -157,7 +157,7 @@ impl Painter {
         extent: Extent,
         format: wgpu::TextureFormat,
     ) -> (wgpu::Texture, wgpu::TextureView) {
-        let mut kept = self.offscreen.borrow_mut();
+        let mut kept = self.offscreen.lock();
         let fits = |t: &wgpu::Texture| t.format() == format && (t.width(), t.height()) == (extent.width, extent.height);
         if let Some((texture, view)) = kept.as_ref().filter(|(texture, _)| fits(texture)) {
             return (texture.clone(), view.clone());
@@ -178,7 +178,7 @@ impl Painter {
         bytes: u64,
     ) -> Result<()> {
         let record = |encoder: &mut wgpu::CommandEncoder| {
-            let mut kept = self.scratch.borrow_mut();
+            let mut kept = self.scratch.lock();
             let descriptor = wgpu::BufferDescriptor {
                 label: Some("pixelferry scratch"),
                 size: whole_words(bytes),

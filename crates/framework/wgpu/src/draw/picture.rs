@@ -1,9 +1,9 @@
 //! Sources of an image's pixels for draws.
 
 use crate::context::device_state::DeviceState;
+use interop_core::describe::PlainMutex;
 use interop_core::draw::wgsl::DrawParams;
 use interop_core::{Error, Extent, ImageView, PixelFormat, Result};
-use std::cell::RefCell;
 
 /// The source from which shaders read an image.
 pub(crate) enum Source {
@@ -21,7 +21,7 @@ pub(crate) struct Picture {
     source: Source,
     format: PixelFormat,
     extent: Extent,
-    bindings: RefCell<Vec<(DrawParams, wgpu::BindGroup)>>,
+    bindings: PlainMutex<Vec<(DrawParams, wgpu::BindGroup)>>,
 }
 
 /// The part of a buffer that is bound.
@@ -35,7 +35,7 @@ impl Picture {
     pub(crate) fn texture(texture: wgpu::Texture, format: PixelFormat) -> Self {
         let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
         let extent = Extent::new(texture.width(), texture.height());
-        Self { source: Source::Texture(texture, view), format, extent, bindings: RefCell::default() }
+        Self { source: Source::Texture(texture, view), format, extent, bindings: PlainMutex::default() }
     }
 
     /// Makes a picture of pixels in a buffer, with rows in native order; the view was checked to lie inside.
@@ -51,7 +51,7 @@ impl Picture {
             return Err(shared.unsupported(reason));
         }
         let (format, extent) = (view.format, view.extent);
-        Ok(Self { source: Source::Memory(buffer, view), format, extent, bindings: RefCell::default() })
+        Ok(Self { source: Source::Memory(buffer, view), format, extent, bindings: PlainMutex::default() })
     }
 
     pub(crate) fn source(&self) -> &Source {
@@ -74,7 +74,7 @@ impl Picture {
         layout: &wgpu::BindGroupLayout,
         draw_params: DrawParams,
     ) -> wgpu::BindGroup {
-        let mut kept = self.bindings.borrow_mut();
+        let mut kept = self.bindings.lock();
         if let Some((_, group)) = kept.iter().find(|(other, _)| *other == draw_params) {
             return group.clone();
         }

@@ -5,7 +5,8 @@ use crate::context::device_state::DeviceState;
 use crate::context::format::{WORD, whole_words};
 use crate::draw::picture::constants;
 use interop_core::Result;
-use std::cell::{OnceCell, RefCell};
+use interop_core::describe::PlainMutex;
+use std::sync::OnceLock;
 
 /// Bytes of one dispatch: a word for each invocation, 64 invocations in a group, and fewer groups than every device
 /// allows.
@@ -25,9 +26,9 @@ pub(crate) const fn buffer(ty: wgpu::BufferBindingType) -> wgpu::BindingType {
 pub(crate) struct Splicer {
     /// `None` where the device cannot run such shaders: an engine may open it without them, and wgpu's OpenGL 3.3
     /// reports features that it then rejects.
-    pipeline: OnceCell<Option<wgpu::ComputePipeline>>,
+    pipeline: OnceLock<Option<wgpu::ComputePipeline>>,
     /// The rows that were packed last.
-    scratch: RefCell<Option<wgpu::Buffer>>,
+    scratch: PlainMutex<Option<wgpu::Buffer>>,
 }
 
 /// Destination of bytes.
@@ -136,7 +137,7 @@ impl Splicer {
 
     /// Returns a buffer of at least this many bytes; the last one if it fits.
     fn scratch(&self, device: &wgpu::Device, bytes: u64) -> wgpu::Buffer {
-        let mut kept = self.scratch.borrow_mut();
+        let mut kept = self.scratch.lock();
         // Frees the memory that was needed for much larger rows.
         if let Some(buffer) = kept.as_ref().filter(|buffer| (bytes..=4 * bytes).contains(&buffer.size())) {
             return buffer.clone();

@@ -6,9 +6,9 @@ use crate::draw::painter::Frame;
 use crate::draw::picture::Picture;
 use crate::draw::steps::{Layouts, PLACES, steps};
 use interop_core::Result;
+use interop_core::describe::PlainMutex;
 use interop_core::draw::Plan;
 use interop_core::draw::wgsl::{self, GROUP, Steps, Storage};
-use std::cell::RefCell;
 
 /// All properties that distinguish pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl StoreKey {
 
 /// Pipelines, created at first use.
 #[derive(Default)]
-pub(crate) struct Storer(RefCell<Vec<(StoreKey, StorePipeline)>>);
+pub(crate) struct Storer(PlainMutex<Vec<(StoreKey, StorePipeline)>>);
 
 /// A pipeline, and the layout of the target's group.
 #[derive(Clone)]
@@ -44,7 +44,7 @@ pub(crate) struct StorePipeline {
 impl Storer {
     /// Returns the pipeline, created at its first use.
     pub(crate) fn get(&self, shared: &DeviceState, layouts: &Layouts, kind: StoreKey) -> Result<StorePipeline> {
-        let mut made = self.0.borrow_mut();
+        let mut made = self.0.lock();
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
             return Ok(pipeline.clone());
         }

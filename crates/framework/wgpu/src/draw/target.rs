@@ -4,12 +4,12 @@ use crate::context::device_state::DeviceState;
 use crate::context::format::{TEXTURE_USAGE, texture_descriptor, texture_format};
 use crate::draw::painter::DrawTarget;
 use interop_core::{Extent, PixelFormat, Result, SurfaceDesc};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A texture for drawing without a window.
 pub struct OffscreenTarget {
     pixels: PixelFormat,
-    shared: Rc<DeviceState>,
+    shared: Arc<DeviceState>,
     texture: wgpu::Texture,
     view: wgpu::TextureView,
 }
@@ -19,7 +19,7 @@ impl OffscreenTarget {
     pub const FORMAT: DrawTarget = DrawTarget::new(wgpu::TextureFormat::Rgba8Unorm);
 
     /// Creates a target; wgpu initialises it to zero.
-    pub(crate) fn new(shared: &Rc<DeviceState>, width: u32, height: u32, pixels: PixelFormat) -> Result<Self> {
+    pub(crate) fn new(shared: &Arc<DeviceState>, width: u32, height: u32, pixels: PixelFormat) -> Result<Self> {
         let desc = SurfaceDesc::image(width, height, pixels);
         desc.check(&shared.identity.to_string(), &shared.caps)?;
         let format = texture_format(pixels);
@@ -37,7 +37,7 @@ impl OffscreenTarget {
             let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
             (texture, view)
         })?;
-        Ok(Self { pixels, shared: Rc::clone(shared), texture, view })
+        Ok(Self { pixels, shared: Arc::clone(shared), texture, view })
     }
 
     /// Returns the texture. For 8-bit colours, a view with sRGB encoding can also be created, where the device supports

@@ -6,20 +6,20 @@ use crate::draw::drawing::DrawChoices;
 use crate::draw::painter::Painter;
 use crate::draw::splice::Splicer;
 use interop_core::{Result, Support};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Objects shared by a display and its surfaces.
 pub(crate) struct Tools {
     pub painter: Painter,
     pub drawing: DrawChoices,
     pub splicer: Splicer,
-    pub shared: Rc<DeviceState>,
+    pub shared: Arc<DeviceState>,
 }
 
 impl Tools {
     /// Creates the tools of a device. If its fragment shaders cannot read linear memory, its caps report that
     /// afterwards.
-    pub(crate) fn new(mut shared: DeviceState) -> Result<Rc<Self>> {
+    pub(crate) fn new(mut shared: DeviceState) -> Result<Arc<Self>> {
         let (device, identity) = (&shared.base.device, &shared.base.identity);
         let mut painter = in_scopes(device, identity, || Painter::new(device))?;
         // wgpu relies on an extension of OpenGL 3.3 for storage buffers, but its shaders need 4.0.
@@ -33,6 +33,6 @@ impl Tools {
             painter = in_scopes(device, identity, || Painter::new(device))?;
         }
         let (drawing, splicer) = (DrawChoices::default(), Splicer::default());
-        Ok(Rc::new(Self { painter, drawing, splicer, shared: Rc::new(shared) }))
+        Ok(Arc::new(Self { painter, drawing, splicer, shared: Arc::new(shared) }))
     }
 }

@@ -18,22 +18,22 @@ use interop_core::display::checks::not_lasting;
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Error, HandleType, Result, SharedHandle, Staging, StagingKind};
 use ring::Ring;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Content of a block: linear memory or an image.
 enum Body {
     /// Buffers that are mapped for each fill.
     Ring(Ring),
     /// One persistent buffer.
-    Linear(Rc<Block>),
+    Linear(Arc<Block>),
     /// A texture.
-    Image(Rc<Picture>),
+    Image(Arc<Picture>),
 }
 
 /// Owner of memory that other code opens.
 #[allow(dead_code, reason = "made by Vulkan and OpenGL, which are not everywhere")]
 enum Keeper {
-    Gl(Rc<gl::Memory>),
+    Gl(Arc<gl::Memory>),
     Vulkan(ExportedMemory),
 }
 
@@ -46,12 +46,12 @@ pub(crate) struct WgpuStaging {
     is_the_hosts: bool,
     keeper: Option<Keeper>,
     /// Dropped last: lent memory waits for its readers.
-    shared: Rc<DeviceState>,
+    shared: Arc<DeviceState>,
 }
 
 impl WgpuStaging {
     /// Creates a block.
-    pub(crate) fn new(shared: &Rc<DeviceState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
+    pub(crate) fn new(shared: &Arc<DeviceState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
         let KeptMemory { object, host, keeper } = match (kind, &shared.gl, &shared.vulkan) {
             (StagingKind::Orphaned, ..) => {
                 let body = Body::Ring(Ring::new(shared, bytes)?);
@@ -66,25 +66,25 @@ impl WgpuStaging {
             (_, None, None) => return Err(shared.unsupported(Vulkan::ABSENT)),
         };
         let body = match object {
-            Object::Buffer(buffer) => Body::Linear(Rc::new(Block::new(buffer))),
+            Object::Buffer(buffer) => Body::Linear(Arc::new(Block::new(buffer))),
             Object::Texture(texture, image) => {
-                Body::Image(Rc::new(shared.scoped(|| Picture::texture(texture, image.format))?))
+                Body::Image(Arc::new(shared.scoped(|| Picture::texture(texture, image.format))?))
             }
         };
         let reach = host.map_or(Reach::Never, Reach::Address);
         Ok((Self::of_body(shared, body, matches!(reach, Reach::Address(_)), keeper), reach))
     }
 
-    fn of_body(shared: &Rc<DeviceState>, body: Body, is_the_hosts: bool, keeper: Option<Keeper>) -> Self {
-        Self { shared: Rc::clone(shared), body, fence: None, is_the_hosts, keeper }
+    fn of_body(shared: &Arc<DeviceState>, body: Body, is_the_hosts: bool, keeper: Option<Keeper>) -> Self {
+        Self { shared: Arc::clone(shared), body, fence: None, is_the_hosts, keeper }
     }
 
     /// Downcasts a staging block made by this display.
-    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<DeviceState>) -> Result<&'a Self> {
+    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Arc<DeviceState>) -> Result<&'a Self> {
         own::<Self>(staging.driver(), shared)
     }
 
-    pub(crate) fn of_mut<'a>(staging: &'a mut Staging, shared: &Rc<DeviceState>) -> Result<&'a mut Self> {
+    pub(crate) fn of_mut<'a>(staging: &'a mut Staging, shared: &Arc<DeviceState>) -> Result<&'a mut Self> {
         own_mut::<Self>(staging.driver_mut(), shared)
     }
 
@@ -99,7 +99,7 @@ impl WgpuStaging {
     }
 
     /// Returns the buffer that is shown in place.
-    pub(crate) fn block(&self) -> Result<&Rc<Block>> {
+    pub(crate) fn block(&self) -> Result<&Arc<Block>> {
         match &self.body {
             Body::Linear(block) => Ok(block),
             _ => Err(not_lasting()),
@@ -107,7 +107,7 @@ impl WgpuStaging {
     }
 
     /// Returns the texture, if the block is one.
-    pub(crate) fn image(&self) -> Result<&Rc<Picture>> {
+    pub(crate) fn image(&self) -> Result<&Arc<Picture>> {
         match &self.body {
             Body::Image(picture) => Ok(picture),
             _ => Err(Error::NothingShown),

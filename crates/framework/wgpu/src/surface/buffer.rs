@@ -7,20 +7,20 @@ use crate::surface::buffer_copies::{self, CopyTarget};
 use interop_core::display::{Bytes, StoredDriver, SurfaceDriver};
 use interop_core::{BufferView, HandleType, Result, SharedHandle, Staging};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A vertex or storage buffer, in whole words.
 pub(crate) struct BufferSurface {
     buffer: wgpu::Buffer,
     bytes: u64,
-    tools: Rc<Tools>,
+    tools: Arc<Tools>,
 }
 
 interop_core::owned!(BufferSurface: DeviceState, "surface", |surface| &surface.tools.shared);
 
 impl BufferSurface {
     /// Creates a buffer; wgpu initialises it to zero.
-    pub(crate) fn new(tools: &Rc<Tools>, bytes: usize) -> Result<Self> {
+    pub(crate) fn new(tools: &Arc<Tools>, bytes: usize) -> Result<Self> {
         use wgpu::BufferUsages as Usage;
         let shared = &tools.shared;
         let index = if shared.index_buffers { Usage::INDEX } else { Usage::empty() };
@@ -32,7 +32,7 @@ impl BufferSurface {
             mapped_at_creation: false,
         };
         let buffer = shared.scoped(|| shared.device.create_buffer(&descriptor))?;
-        Ok(Self { tools: Rc::clone(tools), buffer, bytes })
+        Ok(Self { tools: Arc::clone(tools), buffer, bytes })
     }
 
     pub(crate) fn buffer(&self) -> &wgpu::Buffer {

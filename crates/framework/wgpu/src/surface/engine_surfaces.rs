@@ -11,7 +11,7 @@ use interop_core::display::checks::made_with;
 use interop_core::display::{Bytes, Content as _, Pixels, StoredDriver, SurfaceDriver};
 use interop_core::{BufferView, Error, HandleType, ImageView, PixelFormat, Region, Result, SharedHandle, Staging};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 use wgpu::wgt::{BufferTransition, BufferUses, TextureTransition, TextureUses};
 
 /// Asks wgpu only to prepare an object for a copy, which detects an object that was destroyed or belongs to another
@@ -25,15 +25,15 @@ fn probe(shared: &DeviceState, record: impl FnOnce(&mut wgpu::CommandEncoder)) -
 pub(crate) struct EngineImage {
     format: PixelFormat,
     texture: wgpu::Texture,
-    tools: Rc<Tools>,
+    tools: Arc<Tools>,
 }
 
 interop_core::owned!(EngineImage: DeviceState, "surface", |surface| &surface.tools.shared);
 
 impl EngineImage {
     /// Wraps a texture that was checked, if wgpu accepts it.
-    pub(crate) fn new(tools: &Rc<Tools>, format: PixelFormat, texture: &wgpu::Texture) -> Result<Self> {
-        let made = Self { format, texture: texture.clone(), tools: Rc::clone(tools) };
+    pub(crate) fn new(tools: &Arc<Tools>, format: PixelFormat, texture: &wgpu::Texture) -> Result<Self> {
+        let made = Self { format, texture: texture.clone(), tools: Arc::clone(tools) };
         made.probe().map(|()| made)
     }
 
@@ -102,15 +102,15 @@ impl StoredDriver<Pixels> for EngineImage {
 pub(crate) struct EngineBuffer {
     bytes: usize,
     buffer: wgpu::Buffer,
-    tools: Rc<Tools>,
+    tools: Arc<Tools>,
 }
 
 interop_core::owned!(EngineBuffer: DeviceState, "surface", |surface| &surface.tools.shared);
 
 impl EngineBuffer {
     /// Wraps a buffer that was checked, if wgpu accepts it.
-    pub(crate) fn new(tools: &Rc<Tools>, bytes: usize, buffer: &wgpu::Buffer) -> Result<Self> {
-        let made = Self { bytes, buffer: buffer.clone(), tools: Rc::clone(tools) };
+    pub(crate) fn new(tools: &Arc<Tools>, bytes: usize, buffer: &wgpu::Buffer) -> Result<Self> {
+        let made = Self { bytes, buffer: buffer.clone(), tools: Arc::clone(tools) };
         made.probe().map(|()| made)
     }
 

@@ -11,20 +11,20 @@ use interop_core::display::{Bytes, InPlaceDriver, Pixels, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
 use interop_core::{BufferView, Error, HandleType, ImageView, Region, Result, SharedHandle, Staging};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// An image in a staging block: rows in a buffer, or a shared texture.
 pub(crate) struct InPlaceImage {
-    shown: Option<Rc<Picture>>,
+    shown: Option<Arc<Picture>>,
     /// Dropped last: memory that other code holds waits for its readers.
-    tools: Rc<Tools>,
+    tools: Arc<Tools>,
 }
 
 interop_core::owned!(InPlaceImage: DeviceState, "surface", |surface| &surface.tools.shared);
 
 impl InPlaceImage {
-    pub(crate) fn new(tools: &Rc<Tools>) -> Self {
-        Self { tools: Rc::clone(tools), shown: None }
+    pub(crate) fn new(tools: &Arc<Tools>) -> Self {
+        Self { tools: Arc::clone(tools), shown: None }
     }
 
     pub(crate) fn picture(&self) -> Result<&Picture> {
@@ -67,23 +67,23 @@ impl InPlaceDriver<Pixels> for InPlaceImage {
     }
 
     fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
-        self.shown = Some(Rc::clone(WgpuStaging::of(staging, &self.tools.shared)?.image()?));
+        self.shown = Some(Arc::clone(WgpuStaging::of(staging, &self.tools.shared)?.image()?));
         Ok(true)
     }
 }
 
 /// Bytes in a staging block.
 pub(crate) struct InPlaceBuffer {
-    shown: Option<(Rc<Block>, BufferView)>,
+    shown: Option<(Arc<Block>, BufferView)>,
     /// Dropped last: memory that other code holds waits for its readers.
-    shared: Rc<DeviceState>,
+    shared: Arc<DeviceState>,
 }
 
 interop_core::owned!(InPlaceBuffer: DeviceState, "surface", |surface| &surface.shared);
 
 impl InPlaceBuffer {
-    pub(crate) fn new(shared: &Rc<DeviceState>) -> Self {
-        Self { shared: Rc::clone(shared), shown: None }
+    pub(crate) fn new(shared: &Arc<DeviceState>) -> Self {
+        Self { shared: Arc::clone(shared), shown: None }
     }
 
     pub(crate) fn buffer(&self) -> Result<(&wgpu::Buffer, BufferView)> {
@@ -107,7 +107,7 @@ impl InPlaceDriver<Bytes> for InPlaceBuffer {
     }
 
     fn show(&mut self, staging: &Staging, view: &BufferView) -> Result<()> {
-        self.shown = Some((Rc::clone(WgpuStaging::of(staging, &self.shared)?.block()?), *view));
+        self.shown = Some((Arc::clone(WgpuStaging::of(staging, &self.shared)?.block()?), *view));
         Ok(())
     }
 }

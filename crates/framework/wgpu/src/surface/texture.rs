@@ -9,20 +9,20 @@ use crate::surface::texture_copies;
 use interop_core::display::{Pixels, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
 use interop_core::{HandleType, ImageDesc, ImageView, Region, Result, SharedHandle, Staging};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A texture.
 pub(crate) struct TextureSurface {
     texture: wgpu::Texture,
     picture: Picture,
-    tools: Rc<Tools>,
+    tools: Arc<Tools>,
 }
 
 interop_core::owned!(TextureSurface: DeviceState, "surface", |surface| &surface.tools.shared);
 
 impl TextureSurface {
     /// Creates a texture; wgpu initialises it to zero.
-    pub(crate) fn new(tools: &Rc<Tools>, image: &ImageDesc) -> Result<Self> {
+    pub(crate) fn new(tools: &Arc<Tools>, image: &ImageDesc) -> Result<Self> {
         let shared = &tools.shared;
         let format = texture_format(image.format);
         let usage = shared.texture_usage(format);
@@ -31,7 +31,7 @@ impl TextureSurface {
             let texture = shared.device.create_texture(&descriptor);
             (texture.clone(), Picture::texture(texture, image.format))
         })?;
-        Ok(Self { tools: Rc::clone(tools), texture, picture })
+        Ok(Self { tools: Arc::clone(tools), texture, picture })
     }
 
     pub(crate) fn picture(&self) -> &Picture {

@@ -5,7 +5,7 @@ use crate::draw::splice::PitchedRows;
 use crate::draw::tools::Tools;
 use crate::staging::WgpuStaging;
 use interop_core::{Error, ImageView, Region, Result, Staging};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Alignment of the row pitch in buffers that wgpu copies.
 const ALIGNMENT: usize = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize;
@@ -55,7 +55,7 @@ pub(crate) fn from_host(
 
 /// Copies from a staging block.
 pub(crate) fn from_staging(
-    shared: &Rc<DeviceState>,
+    shared: &Arc<DeviceState>,
     to: &wgpu::Texture,
     region: Region,
     staging: &mut Staging,

@@ -5,7 +5,7 @@ use interop_core::path::PATHS;
 use interop_core::{Display as _, PathId, PathKind};
 use pixelferry_testing::{Need, has, need};
 use pixelferry_wgpu::{WgpuDisplay, WgpuOptions};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Set where `opengl` runs tests again.
 pub const OPENGL: &str = "PIXELFERRY_TEST_OPENGL";
@@ -35,7 +35,7 @@ pub fn options() -> WgpuOptions {
 }
 
 /// `None` after saying SKIPPED; a failure where the machine must have it.
-pub fn display() -> Option<Rc<WgpuDisplay>> {
+pub fn display() -> Option<Arc<WgpuDisplay>> {
     let display = need(if is_opengl() { Need::Egl } else { Need::Lavapipe }, WgpuDisplay::headless(options()))?;
     println!("{}", described(&display));
     Some(display)

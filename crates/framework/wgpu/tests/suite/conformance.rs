@@ -7,7 +7,6 @@ use interop_core::conformance::Manner;
 use interop_core::{ComputeBackend, Display, PathId};
 use pixelferry_testing::{Level, from};
 use pixelferry_wgpu::WgpuDisplay;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// An engine may have asked for no storage buffers and no compute shaders.
@@ -20,7 +19,7 @@ fn every_path_holds_without_storage_buffers() {
     let required_limits = common::wgpu::Limits::downlevel_webgl2_defaults();
     let descriptor = common::wgpu::DeviceDescriptor { required_limits, ..Default::default() };
     let (device, queue) = pixelferry_wgpu::open_device(&adapter, &descriptor).unwrap();
-    let display: Rc<dyn Display> = WgpuDisplay::from_engine(&adapter, device, queue).unwrap();
+    let display: Arc<dyn Display> = WgpuDisplay::from_engine(&adapter, device, queue).unwrap();
     assert!(!display.caps().in_place_images.is_yes());
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let rows = conform(&backend, &display, Manner::default(), &PathId::ALL);

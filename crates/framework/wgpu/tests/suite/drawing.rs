@@ -140,7 +140,7 @@ fn surfaces_serve_a_pipeline_of_the_users() {
 }
 
 /// Opens a device as an engine does that knows nothing of us.
-fn engine() -> std::rc::Rc<WgpuDisplay> {
+fn engine() -> std::sync::Arc<WgpuDisplay> {
     let adapter = common::adapter();
     let (device, queue) = common::ready(adapter.request_device(&wgpu::DeviceDescriptor::default())).unwrap();
     WgpuDisplay::from_engine(&adapter, device, queue).unwrap()

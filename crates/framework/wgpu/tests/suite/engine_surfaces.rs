@@ -7,7 +7,7 @@ use crate::engine_objects::{
 use interop_core::{Display, PixelFormat, Surface, SurfaceDesc, SurfacePart};
 use pixelferry_testing::{Dice, by_level};
 use pixelferry_wgpu::{WgpuDisplay, WgpuImage};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const BOTH: wgpu::TextureUsages = wgpu::TextureUsages::COPY_SRC.union(wgpu::TextureUsages::COPY_DST);
 
@@ -43,7 +43,7 @@ fn wgpu_format(display: &WgpuDisplay, format: PixelFormat) -> wgpu::TextureForma
 }
 
 /// A texture of the engine's.
-struct Picture<'d>(&'d Rc<WgpuDisplay>, wgpu::Texture);
+struct Picture<'d>(&'d Arc<WgpuDisplay>, wgpu::Texture);
 
 impl Object for Picture<'_> {
     fn surface(&self) -> Surface {
@@ -68,7 +68,7 @@ impl Object for Picture<'_> {
 #[test]
 fn every_format_and_odd_sizes_go_there_and_back() {
     let Some(display) = common::display() else { return };
-    let shown: Rc<dyn Display> = display.clone();
+    let shown: Arc<dyn Display> = display.clone();
     for format in display.caps().image_formats.clone() {
         for (width, height) in [(33, 7), (64, 3), (1, 5)].into_iter().take(by_level(1, 3, 3)) {
             let texture = texture(&display, width, height, wgpu_format(&display, format));
@@ -82,7 +82,7 @@ fn every_format_and_odd_sizes_go_there_and_back() {
 }
 
 /// The first bytes of a buffer of the engine's; what lies behind them stays the engine's.
-struct Bytes<'d>(&'d Rc<WgpuDisplay>, wgpu::Buffer, u64);
+struct Bytes<'d>(&'d Arc<WgpuDisplay>, wgpu::Buffer, u64);
 
 impl Object for Bytes<'_> {
     fn surface(&self) -> Surface {
@@ -107,7 +107,7 @@ impl Object for Bytes<'_> {
 #[test]
 fn buffers_go_there_and_back() {
     let Some(display) = common::display() else { return };
-    let shown: Rc<dyn Display> = display.clone();
+    let shown: Arc<dyn Display> = display.clone();
     let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     for bytes in [4, 1000, 70_004] {
         let object = Bytes(&display, buffer(&display, bytes + 8, usage), bytes);
@@ -119,7 +119,7 @@ fn buffers_go_there_and_back() {
 #[test]
 fn textures_are_made_anew_for_300_frames() {
     let Some(display) = common::display() else { return };
-    let shown: Rc<dyn Display> = display.clone();
+    let shown: Arc<dyn Display> = display.clone();
     objects_are_made_anew(&shown, by_level(5, 20, 20), |width, height, _| {
         Picture(&display, texture(&display, width, height, wgpu::TextureFormat::Bgra8UnormSrgb))
     });
@@ -128,7 +128,7 @@ fn textures_are_made_anew_for_300_frames() {
 #[test]
 fn what_no_copy_reaches_is_refused_and_says_why() {
     let Some(display) = common::display() else { return };
-    let shown: Rc<dyn Display> = display.clone();
+    let shown: Arc<dyn Display> = display.clone();
     let device = display.wgpu_device();
     let plain = || described(8, 8, wgpu::TextureFormat::Rgba8Unorm);
     let image = |made: wgpu::TextureDescriptor<'_>| display.engine_image(&device.create_texture(&made));
@@ -171,7 +171,7 @@ fn what_no_copy_reaches_is_refused_and_says_why() {
 #[test]
 fn what_the_engine_destroys_is_refused_and_the_next_is_taken() {
     let Some(display) = common::display() else { return };
-    let shown: Rc<dyn Display> = display.clone();
+    let shown: Arc<dyn Display> = display.clone();
     let mut dice = Dice(22);
     let gone = texture(&display, 16, 4, wgpu::TextureFormat::Rgba8Unorm);
     let mut given = outlet(&shown, display.engine_image(&gone).unwrap(), None).unwrap();

@@ -6,7 +6,7 @@ use interop_core::draw::{MannerReason, Obstacle};
 use interop_core::{Display, Surface};
 use pixelferry_testing::{by_level, has};
 use pixelferry_wgpu::{DrawOptions, DrawTarget, Manner, OffscreenTarget, Viewport, WgpuDisplay};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 const SIDE: u32 = 16;
@@ -22,7 +22,7 @@ const COPIED: wgpu::TextureUsages =
     wgpu::TextureUsages::RENDER_ATTACHMENT.union(wgpu::TextureUsages::COPY_DST).union(wgpu::TextureUsages::COPY_SRC);
 
 /// A display that has compute shaders; says SKIPPED where the driver has none.
-fn display() -> Option<Rc<WgpuDisplay>> {
+fn display() -> Option<Arc<WgpuDisplay>> {
     let display = common::display()?;
     let target = display.create_offscreen_target(1, 1).unwrap();
     let stores = target.texture().usage().contains(wgpu::TextureUsages::STORAGE_BINDING);

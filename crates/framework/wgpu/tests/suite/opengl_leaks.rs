@@ -8,7 +8,6 @@ use interop_core::{
     StagingKind, SurfaceDesc, SurfacePart, View,
 };
 use pixelferry_testing::{Usage, by_level};
-use std::rc::Rc;
 use std::sync::Arc;
 
 const FRAMES_PER_SIZE: u32 = 50;
@@ -21,9 +20,9 @@ fn desc(frame: u32) -> SurfaceDesc {
     SurfaceDesc::Image(ImageDesc::new(width, 48, PixelFormat::Rgba8).with_access(ImageAccess::Any))
 }
 
-fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, path: PathId) {
+fn run(backend: &Arc<dyn ComputeBackend>, display: &Arc<dyn Display>, path: PathId) {
     let options = LinkOptions::new(Policy::default().with_force(path));
-    let mut link = Link::open(Arc::clone(backend), Rc::clone(display), desc(0), options).unwrap();
+    let mut link = Link::open(Arc::clone(backend), Arc::clone(display), desc(0), options).unwrap();
     let frames = by_level(400, 1000, 1000);
     let mut before = None;
     for frame in 0..=frames {
@@ -56,7 +55,7 @@ fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, path: PathI
 fn frames_by_every_path_leave_nothing() {
     let Some(display) = common::display() else { return };
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
-    let display: Rc<dyn Display> = display;
+    let display: Arc<dyn Display> = display;
     for path in common::host_paths() {
         run(&backend, &display, path);
     }

@@ -6,12 +6,12 @@ use interop_core::conformance::fill;
 use interop_core::devices::borrows::Holder;
 use interop_core::{Display, Error, HostBlock, MemoryHandle, SharedHandle, StagingKind, SurfaceDesc, SurfacePart};
 use pixelferry_wgpu::{WgpuDisplay, WgpuImage};
-use std::rc::Rc;
+use std::sync::Arc;
 
 #[test]
 fn surfaces_and_blocks_are_as_every_displays() {
     if common::display().is_some() {
-        let open = || Ok(WgpuDisplay::headless(common::options())? as Rc<dyn Display>);
+        let open = || Ok(WgpuDisplay::headless(common::options())? as Arc<dyn Display>);
         shared_memory::surfaces_and_blocks_are_as_every_displays(&open);
     }
 }

@@ -146,9 +146,6 @@ macro_rules! shader_backend {
                 fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
                     Ok(Box::new(ShaderMemory::new(self.0.device(), bytes)?))
                 }
-                fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-                    self.0.device().allocate_send(bytes)
-                }
                 fn allocate_shared(
                     &self,
                     bytes: usize,

@@ -5,8 +5,7 @@ use crate::limits::Limits;
 use crate::text::KernelText;
 use interop_core::devices::maker_object::Maker;
 use interop_core::{
-    ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, ImageDesc, KernelSource, PixelFormat, Region,
-    Result, SharedHandle,
+    ComputeCaps, ComputeSemaphore, DeviceIdentity, ImageDesc, KernelSource, PixelFormat, Region, Result, SharedHandle,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -82,15 +81,15 @@ pub struct ShaderWork<'a, D: ShaderDevice> {
 /// Only this crate calls it, with ranges, regions and views that lie inside.
 pub trait ShaderDevice: Send + Sync + Sized + 'static {
     /// Storage of whole words.
-    type Buffer: 'static;
+    type Buffer: Send + Sync + 'static;
     /// A display's texture.
-    type Texture: 'static;
+    type Texture: Send + Sync + 'static;
     /// Objects that the pipelines of one kernel share.
     type Kernel: Send + Sync + 'static;
     /// A kernel for one format and kind of target.
     type Pipeline: Send + Sync + 'static;
     /// A mark in the queue.
-    type Mark: 'static;
+    type Mark: Send + Sync + 'static;
 
     /// Alignment of the rows in a linear copy of a texture, in bytes.
     const ROW_ALIGN: usize = 1;
@@ -128,12 +127,6 @@ pub trait ShaderDevice: Send + Sync + Sized + 'static {
     /// Allocates at least this many bytes, in whole words.
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer>;
 
-    /// Implements [`interop_core::ComputeBackend::allocate_send`].
-    fn allocate_send(self: &Arc<Self>, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        let reason = format!("its memory belongs to one thread; {bytes} bytes for another thread are unsupported");
-        Err(Error::unsupported(&self.session().identity, reason))
-    }
-
     /// Opens memory of at least this many bytes.
     fn open(&self, handle: &SharedHandle, bytes: usize) -> Result<Self::Buffer>;
 
@@ -155,16 +148,16 @@ pub trait ShaderDevice: Send + Sync + Sized + 'static {
     /// Queues a copy of a range to the same position in another buffer.
     fn copy(&self, from: &Self::Buffer, to: &Self::Buffer, range: Range<usize>) -> Result<()>;
 
-    /// Implements [`ComputeMemory::submit`]: marks the end of the buffer's use so far, if the device supports marks.
+    /// Implements [`interop_core::ComputeMemory::submit`]: marks the end of the buffer's use so far, if the device supports marks.
     fn mark(&self, buffer: &Self::Buffer) -> Result<Option<Self::Mark>> {
         let _ = buffer;
         Ok(None)
     }
 
-    /// Implements [`ComputeMemory::release`]: waits for the mark, or for all earlier use of the buffer.
+    /// Implements [`interop_core::ComputeMemory::release`]: waits for the mark, or for all earlier use of the buffer.
     fn release(&self, buffer: &Self::Buffer, mark: Option<Self::Mark>) -> Result<()>;
 
-    /// Implements [`ComputeMemory::release_in_queue`].
+    /// Implements [`interop_core::ComputeMemory::release_in_queue`].
     fn release_in_queue(&self, buffer: &Self::Buffer) -> Result<()> {
         let _ = buffer;
         Ok(())
@@ -207,7 +200,7 @@ pub trait ShaderDevice: Send + Sync + Sized + 'static {
         Ok(false)
     }
 
-    /// Implements [`ComputeMemory::submit`] of a texture.
+    /// Implements [`interop_core::ComputeMemory::submit`] of a texture.
     fn submit_image(&self, texture: &Self::Texture) -> Result<()> {
         let _ = texture;
         Ok(())

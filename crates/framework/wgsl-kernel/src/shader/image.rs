@@ -7,21 +7,23 @@ use super::device::{CopyMethod, Session, ShaderDevice};
 use super::memory::ShaderMemory;
 use crate::prelude::NAMES_WORDS;
 use interop_core::compute::{MemoryDriver, OpaqueImage, Placement};
+use interop_core::describe::PlainMutex;
 use interop_core::devices::maker_object::{find, own};
 use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, PixelFormat, Region, Result, SharedHandle, View};
-use std::cell::{Cell, OnceCell};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A texture that kernels write.
 pub struct ShaderImage<D: ShaderDevice> {
     texture: D::Texture,
     rows: OpaqueImage,
     /// Linear copy of all of it, or of as many rows as a binding can hold.
-    scratch: OnceCell<D::Buffer>,
+    scratch: OnceLock<D::Buffer>,
     /// The rectangle that is being written in the linear copy, with its row pitch there in bytes: it is copied to the
     /// texture before the next work on that.
-    lent: Cell<Option<(Region, usize)>>,
+    lent: PlainMutex<Option<(Region, usize)>>,
+    /// Held while commands are queued that go through the linear copy for a reader.
+    copying: PlainMutex<()>,
     device: Arc<D>,
 }
 
@@ -34,7 +36,8 @@ impl<D: ShaderDevice> ShaderImage<D> {
     /// Those of [`ShaderDevice::texture`].
     pub fn open(device: &Arc<D>, handle: &SharedHandle, desc: ImageDesc) -> Result<Self> {
         let (texture, rows) = (device.texture(handle, &desc)?, OpaqueImage::new(desc)?);
-        Ok(Self { texture, rows, scratch: OnceCell::new(), lent: Cell::default(), device: Arc::clone(device) })
+        let (scratch, lent, copying) = Default::default();
+        Ok(Self { texture, rows, scratch, lent, copying, device: Arc::clone(device) })
     }
 
     /// Returns the API's own object.
@@ -89,6 +92,7 @@ impl<D: ShaderDevice> ShaderImage<D> {
             return Ok(());
         }
         let (memory, room) = self.scratch()?;
+        let _alone = self.copying.lock();
         OpaqueImage::pieces(range, room).try_for_each(|piece| {
             self.copy_range(CopyMethod::Load, &piece, (memory, 0))?;
             to.copy_range(CopyMethod::Store, &piece, (memory, 0))
@@ -100,7 +104,9 @@ impl<D: ShaderDevice> ShaderImage<D> {
     pub(super) fn through_linear(&self, view: &View, f: impl FnOnce(&D::Buffer, &View) -> Result<()>) -> Result<()> {
         let (memory, linear) = self.lend(view)?;
         // A rejected kernel has written nothing.
-        f(memory, &linear).inspect_err(|_| self.lent.set(None))?;
+        f(memory, &linear).inspect_err(|_| {
+            self.lent.take();
+        })?;
         self.settle()
     }
 
@@ -112,7 +118,7 @@ impl<D: ShaderDevice> ShaderImage<D> {
         let ((memory, room), session) = (self.scratch()?, self.device.session());
         self.rows.check_room(linear.span().len(), room, &session.identity, &session.caps)?;
         self.copy_region(CopyMethod::Load, region, (memory, 0, linear.pitch()))?;
-        self.lent.set(Some((region, linear.pitch())));
+        self.lent.replace(Some((region, linear.pitch())));
         Ok((memory, View::Image(linear)))
     }
 
@@ -152,6 +158,7 @@ impl<D: ShaderDevice> MemoryDriver for ShaderImage<D> {
             return Ok(());
         }
         let (memory, room) = self.scratch()?;
+        let _alone = self.copying.lock();
         OpaqueImage::pieces(&range, room).zip(into.chunks_mut(room)).try_for_each(|(piece, into)| {
             self.copy_range(CopyMethod::Load, &piece, (memory, 0))?;
             self.device.read(memory, 0, into)
@@ -167,6 +174,7 @@ impl<D: ShaderDevice> MemoryDriver for ShaderImage<D> {
             return Ok(());
         }
         let (memory, room) = self.scratch()?;
+        let _alone = self.copying.lock();
         OpaqueImage::pieces(&range, room).zip(from.chunks(room)).try_for_each(|(piece, from)| {
             self.device.write(memory, 0, from)?;
             self.copy_range(CopyMethod::Store, &piece, (memory, 0))

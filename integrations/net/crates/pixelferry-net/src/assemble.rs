@@ -7,7 +7,7 @@ use crate::lock::{lock, until};
 use crate::net::{DeliveryOptions, Net, now};
 use crate::pixels::{PixelNotice, Pixels, read_mark, write_all};
 use crate::status::Entry;
-use pixelferry::{Extent, ImageDesc, Link, Region, WriteFrame};
+use pixelferry::{Extent, ImageDesc, LinkCore, Region, WriteFrame};
 use pixelferry_media::wire::{Header, Limits, MessageKind, WireError};
 use pixelferry_rules::board::{Board, Mode};
 use pixelferry_rules::grid::Grid;
@@ -494,7 +494,7 @@ impl Assembly {
     ///
     /// # Errors
     /// [`Error::Pixelferry`] from the link, which must be for the scene's picture; [`Error::Zenoh`].
-    pub fn show(&mut self, link: &mut Link, timeout: Duration) -> Result<Update> {
+    pub fn show(&mut self, link: &mut LinkCore, timeout: Duration) -> Result<Update> {
         let update = self.update(timeout)?;
         let Update::Tiles(tiles) = &update else { return Ok(update) };
         match show(tiles, link) {
@@ -548,7 +548,7 @@ impl Assembly {
     }
 }
 
-fn show(tiles: &Tiles, link: &mut Link) -> Result<()> {
+fn show(tiles: &Tiles, link: &mut LinkCore) -> Result<()> {
     if tiles.is_whole {
         let mut frame = link.acquire()?;
         tiles.write(&mut frame)?;

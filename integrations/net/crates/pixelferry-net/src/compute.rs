@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use pixelferry::driver::{HandleType, HostBlock};
 use pixelferry::{Arg, ComputeBackend, ComputeMemory, Extent, Kernel, PixelFormat, Target};
 use std::ptr::NonNull;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Runs `kernel` over an image with tight rows, and waits for it.
 pub(crate) fn launch(
@@ -63,9 +63,9 @@ fn in_place(
     let mut memory = canvas.take_out();
     let bytes = memory.payload_mut();
     let (address, len) = (NonNull::from(&mut *bytes).cast(), bytes.len());
-    let owner = Rc::new(memory);
-    // SAFETY: the bytes are on the heap or in shared memory, so moving their owner into the `Rc` does not move them.
-    // They live as long as a clone of the `Rc`, and are accessed through it only when it is the only one, when no block
+    let owner = Arc::new(memory);
+    // SAFETY: the bytes are on the heap or in shared memory, so moving their owner into the `Arc` does not move them.
+    // They live as long as a clone of the `Arc`, and are accessed through it only when it is the only one, when no block
     // is left.
     let block = unsafe { HostBlock::from_raw(address, len, owner.clone()) };
     let done = backend.import_host(&block).map_err(Error::from).and_then(|mut memory| {
@@ -73,7 +73,7 @@ fn in_place(
         run(memory.as_mut(), backend, described, kernel, args)
     });
     drop(block);
-    let Ok(memory) = Rc::try_unwrap(owner) else {
+    let Ok(memory) = Arc::try_unwrap(owner) else {
         let problem = "the backend keeps host memory after its kernels have finished; use it without host memory";
         return Err(Error::invalid("Job::launch", problem));
     };

@@ -9,7 +9,7 @@ use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry_demo::runner::gl_of;
 use pixelferry_demo::{DrawArgs, Scene, SceneError};
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 use tracing::Level;
 
@@ -27,7 +27,7 @@ pub enum Action {
 pub struct Player {
     /// All of a link but what the setup and the scene say.
     wanted: LinkBuilder,
-    gl: Option<Rc<GlDisplay>>,
+    gl: Option<Arc<GlDisplay>>,
     input: Option<PathBuf>,
     setup: Setup,
     draw_args: DrawArgs,

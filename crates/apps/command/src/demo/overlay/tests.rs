@@ -19,7 +19,6 @@ use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
 use pixelferry_demo::scenes::filter::Filter;
 use pixelferry_tests::faults::{BackendDouble, DisplayDouble, Fault, FaultKind, FaultStep, Faults};
 use pixelferry_tests::{Need, need, need_display};
-use std::rc::Rc;
 use std::sync::Arc;
 use tracing_subscriber::layer::SubscriberExt as _;
 
@@ -62,7 +61,7 @@ fn far(a: &[u8], b: &[u8]) -> usize {
 }
 
 /// Pixels that are not what is behind the picture.
-fn drawn(gl: &Rc<GlDisplay>, player: &mut Player) -> usize {
+fn drawn(gl: &Arc<GlDisplay>, player: &mut Player) -> usize {
     let target = gl.create_offscreen_target(160, 90).unwrap();
     target.bind().unwrap();
     gl.clear([1.0, 0.0, 1.0, 1.0]).unwrap();
@@ -214,7 +213,7 @@ fn what_cannot_be_changes_nothing() {
 /// A player whose calls fail as `faults` says.
 fn failing_player(show: &Show, screen: &HeadlessDisplay, faults: &Faults) -> Player {
     let backend: Arc<dyn ComputeBackend> = BackendDouble::over(open_backend(BackendChoice::Cpu, &[]).unwrap(), faults);
-    let display: Rc<dyn Display> = DisplayDouble::over(screen.display(), faults);
+    let display: Arc<dyn Display> = DisplayDouble::over(screen.display(), faults);
     show.player(LinkBuilder::new(SurfaceDesc::buffer(0)).computed_by(&backend).shown_by(&display)).unwrap()
 }
 

@@ -10,7 +10,7 @@ use pixelferry_demo::runner::introduce;
 use pixelferry_demo::{SceneError, SceneOptions, complain, say};
 use pixelferry_view::paint::gl::GlPainter;
 use std::error::Error;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 use tracing::Level;
 
@@ -45,8 +45,8 @@ impl WindowApp for App {
     type Error = SceneError;
 
     fn init(&mut self, window: &GlWindow) -> Result<(), SceneError> {
-        let gl = Rc::clone(window.display());
-        let display = Rc::clone(&gl) as Rc<dyn Display>;
+        let gl = Arc::clone(window.display());
+        let display = Arc::clone(&gl) as Arc<dyn Display>;
         let mut player = self.show.player(self.wanted.clone().shown_by(&display))?;
         introduce(player.scene())?;
         let painter = GlPainter::new(&gl).inspect_err(|error| no_controls(&player, error)).ok();

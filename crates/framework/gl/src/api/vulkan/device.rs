@@ -5,7 +5,7 @@ use interop_core::describe::threads::SignalMaskGuard;
 use interop_core::{DeviceIdentity, Error, Result};
 use pixelferry_vulkan::sharing::{Candidate, Instance, MEMORY_EXTENSION, SEMAPHORE_EXTENSION, SharingDevice};
 use std::ffi::CStr;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// One logical device. Its images and semaphores keep it alive.
 pub(crate) struct VulkanDevice {
@@ -14,14 +14,14 @@ pub(crate) struct VulkanDevice {
 
 impl VulkanDevice {
     /// Opens the device whose `deviceUUID`, or otherwise `deviceLUID`, equals that of `gl`.
-    pub(crate) fn open(gl: &DeviceIdentity) -> Result<Rc<Self>> {
+    pub(crate) fn open(gl: &DeviceIdentity) -> Result<Arc<Self>> {
         if gl.uuid.is_none() && gl.luid.is_none() {
             let reason = "the GL driver reports no device UUID, so its Vulkan device cannot be identified";
             return Err(Error::unsupported(gl, reason));
         }
         let instance = Instance::get(&gl.name)?;
         let found = instance.device_of(&gl.name, gl.uuid, gl.luid)?;
-        Self::new(instance, &found).map(Rc::new)
+        Self::new(instance, &found).map(Arc::new)
     }
 
     fn new(instance: &'static Instance, chosen: &Candidate) -> Result<Self> {

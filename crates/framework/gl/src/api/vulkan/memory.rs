@@ -4,7 +4,7 @@ use super::VulkanDevice;
 use ash::vk;
 use interop_core::{ImageDesc, MemoryHandle, Result};
 use pixelferry_vulkan::sharing::Allocation;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Uses of buffers by GL and by compute devices.
 const BUFFER: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
@@ -19,7 +19,7 @@ const BUFFER: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 pub(crate) struct VulkanMemory {
     // Dropped before its device.
     allocation: Allocation,
-    device: Rc<VulkanDevice>,
+    device: Arc<VulkanDevice>,
 }
 
 impl VulkanMemory {
@@ -27,9 +27,9 @@ impl VulkanMemory {
     ///
     /// # Errors
     /// `Unsupported` where the driver cannot export buffers.
-    pub(crate) fn buffer(device: &Rc<VulkanDevice>, bytes: usize) -> Result<Self> {
+    pub(crate) fn buffer(device: &Arc<VulkanDevice>, bytes: usize) -> Result<Self> {
         let allocation = device.sharing.exported_buffer(bytes as u64, BUFFER)?;
-        Ok(Self { allocation, device: Rc::clone(device) })
+        Ok(Self { allocation, device: Arc::clone(device) })
     }
 
     /// Creates an image of one level, in the GPU's preferred layout, with a dedicated allocation. The content is
@@ -37,9 +37,9 @@ impl VulkanMemory {
     ///
     /// # Errors
     /// `Unsupported` where the driver cannot export such an image.
-    pub(crate) fn image(device: &Rc<VulkanDevice>, desc: &ImageDesc) -> Result<Self> {
+    pub(crate) fn image(device: &Arc<VulkanDevice>, desc: &ImageDesc) -> Result<Self> {
         let (_, allocation) = device.sharing.exported_image(desc, vk::ImageUsageFlags::SAMPLED)?;
-        Ok(Self { allocation, device: Rc::clone(device) })
+        Ok(Self { allocation, device: Arc::clone(device) })
     }
 
     /// Returns a new handle of the memory.

@@ -3,13 +3,13 @@
 use super::VulkanDevice;
 use interop_core::{Result, SemaphoreHandle, SyncKind};
 use pixelferry_vulkan::sharing::Semaphore;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A semaphore that is unsignalled at first, or has its counter at 0. Handles that others opened share its state.
 pub(crate) struct VulkanSemaphore {
     // Dropped before its device.
     semaphore: Semaphore,
-    device: Rc<VulkanDevice>,
+    device: Arc<VulkanDevice>,
 }
 
 impl VulkanSemaphore {
@@ -17,8 +17,8 @@ impl VulkanSemaphore {
     ///
     /// # Errors
     /// `Unsupported` where the driver cannot export semaphores of that kind.
-    pub(crate) fn new(device: &Rc<VulkanDevice>, kind: SyncKind) -> Result<Self> {
-        Ok(Self { semaphore: device.sharing.exported_semaphore(kind)?, device: Rc::clone(device) })
+    pub(crate) fn new(device: &Arc<VulkanDevice>, kind: SyncKind) -> Result<Self> {
+        Ok(Self { semaphore: device.sharing.exported_semaphore(kind)?, device: Arc::clone(device) })
     }
 
     /// Returns a new handle of the semaphore.

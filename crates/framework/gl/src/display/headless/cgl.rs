@@ -11,7 +11,7 @@ use glutin::display::{Display, DisplayApiPreference};
 use glutin::prelude::GlDisplay as _;
 use interop_core::{Error, Result};
 use raw_window_handle::{AppKitDisplayHandle, RawDisplayHandle};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const NAME: &str = "CGL";
 
@@ -27,7 +27,7 @@ pub(super) fn devices() -> Result<Vec<HeadlessDevice>> {
     Ok(vec![HeadlessDevice::the_only()])
 }
 
-pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
+pub(super) fn open(options: &HeadlessOptions) -> Result<Arc<GlDisplay>> {
     options.check_the_only(NAME)?;
     let handle = RawDisplayHandle::AppKit(AppKitDisplayHandle::new());
     // SAFETY: the handle names no system object.

@@ -18,7 +18,7 @@ use interop_core::devices::library;
 use interop_core::{Api as ApiKind, DeviceIdentity, Display as _, Error, Result};
 use raw_window_handle::{AndroidDisplayHandle, RawDisplayHandle};
 use std::num::NonZeroU32;
-use std::rc::Rc;
+use std::sync::Arc;
 
 const HINT: &str = "Install libEGL and a driver (Debian and Ubuntu: libegl1 libgl1-mesa-dri; NVIDIA: libnvidia-gl).";
 
@@ -50,14 +50,14 @@ pub(super) fn devices() -> Result<Vec<HeadlessDevice>> {
     Ok(query().map_err(unavailable)?.iter().enumerate().map(|(i, d)| describe(i, d)).collect())
 }
 
-pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
+pub(super) fn open(options: &HeadlessOptions) -> Result<Arc<GlDisplay>> {
     let devices = query();
     if let Some(index) = options.device {
         let devices = devices.map_err(unavailable)?;
         return on_device(index, &devices[at_most(index, devices.len())?], options);
     }
     let mut reasons = Vec::new();
-    let mut second_best: Option<Rc<GlDisplay>> = None;
+    let mut second_best: Option<Arc<GlDisplay>> = None;
     match devices {
         Err(e) => reasons.push(e),
         Ok(devices) => {
@@ -164,7 +164,7 @@ fn is_the_one(display: &GlDisplay, wanted: Option<&DeviceIdentity>) -> bool {
     wanted.is_none_or(|w| w.software || (!device.software && w.same_device(device).is_yes()))
 }
 
-fn on_device(index: usize, device: &Device, options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
+fn on_device(index: usize, device: &Device, options: &HeadlessOptions) -> Result<Arc<GlDisplay>> {
     let (egl, name, origin) = device_display(&describe(index, device), device)?;
     on_display(egl, &name, &origin, options)
 }
@@ -178,7 +178,7 @@ fn device_display(about: &HeadlessDevice, device: &Device) -> Result<(Display, S
     Ok((Display::Egl(egl), name, origin))
 }
 
-fn on_default_display(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
+fn on_default_display(options: &HeadlessOptions) -> Result<Arc<GlDisplay>> {
     let (egl, name) = default_display()?;
     on_display(egl, name, &Origin::default(), options)
 }
@@ -192,7 +192,7 @@ fn default_display() -> Result<(Display, &'static str)> {
     Ok((Display::Egl(egl), NAME))
 }
 
-fn on_display(display: Display, name: &str, origin: &Origin, options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
+fn on_display(display: Display, name: &str, origin: &Origin, options: &HeadlessOptions) -> Result<Arc<GlDisplay>> {
     let own = match surfaceless(&display, name) {
         Ok(own) => own,
         Err(e) => {

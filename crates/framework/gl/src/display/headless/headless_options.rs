@@ -9,7 +9,7 @@ use crate::display::contract::GlDisplay;
 use glutin::display::Display;
 use glutin::prelude::GlDisplay as _;
 use interop_core::{DeviceIdentity, Result};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Options of a windowless context.
 #[derive(Debug, Clone, Default)]
@@ -89,7 +89,7 @@ pub(super) fn on_context(
     display: &Display,
     origin: &Origin,
     options: &HeadlessOptions,
-) -> Result<Rc<GlDisplay>> {
+) -> Result<Arc<GlDisplay>> {
     let mut load = |symbol: &std::ffi::CStr| display.get_proc_address(symbol);
     // SAFETY: the context was just made current, and the loader is its display's.
     unsafe {

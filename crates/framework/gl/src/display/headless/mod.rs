@@ -21,7 +21,7 @@ use egl as system;
 use interop_core::Result;
 use interop_core::describe::error::call;
 use interop_core::describe::process::enter;
-use std::rc::Rc;
+use std::sync::Arc;
 #[cfg(windows)]
 use wgl as system;
 
@@ -48,7 +48,7 @@ impl GlDisplay {
     /// # Errors
     /// [`interop_core::Error::Unavailable`] where nothing worked, with the reason of each attempt;
     /// [`interop_core::Error::InvalidInput`] for an unknown device number.
-    pub fn headless(options: HeadlessOptions) -> Result<Rc<Self>> {
+    pub fn headless(options: HeadlessOptions) -> Result<Arc<Self>> {
         call("GlDisplay::headless", || {
             let _entered = enter("OpenGL")?;
             system::open(&options)

@@ -12,7 +12,7 @@ use glutin::display::{Display, DisplayApiPreference};
 use glutin::prelude::*;
 use interop_core::{Error, Result};
 use raw_window_handle::{RawDisplayHandle, WindowsDisplayHandle};
-use std::rc::Rc;
+use std::sync::Arc;
 
 const NAME: &str = "WGL";
 
@@ -20,9 +20,9 @@ pub(super) fn devices() -> Result<Vec<HeadlessDevice>> {
     Ok(vec![HeadlessDevice::the_only()])
 }
 
-pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
+pub(super) fn open(options: &HeadlessOptions) -> Result<Arc<GlDisplay>> {
     options.check_the_only(NAME)?;
-    let window = Rc::new(HiddenWindow::open()?);
+    let window = Arc::new(HiddenWindow::open()?);
     let handle = window.handle();
     let preference = DisplayApiPreference::Wgl(Some(handle));
     // SAFETY: the window lives as long as the context, which keeps it.

@@ -7,13 +7,12 @@ use interop_core::{ComputeBackend, Display, Error, PathId};
 use pixelferry_gl::GlBackend;
 use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_testing::{Need, by_level, has, need};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// A display, and the backend in its context.
 pub struct Both {
     pub backend: Arc<dyn ComputeBackend>,
-    pub display: Rc<GlDisplay>,
+    pub display: Arc<GlDisplay>,
 }
 
 /// `None` after saying SKIPPED.
@@ -39,7 +38,7 @@ pub fn alone() -> Option<Arc<dyn ComputeBackend>> {
 
 /// The conformance suite, by way of the host.
 pub fn conforms_in_plain_memory(backend: &Arc<dyn ComputeBackend>) {
-    let display: Rc<dyn Display> = MemoryDisplay::new();
+    let display: Arc<dyn Display> = MemoryDisplay::new();
     let by_host = [PathId::HOST_ROUND_TRIP];
     let paths = by_level(&by_host[..], &PathId::ALL, &PathId::ALL);
     ran(&conform(backend, &display, Manner::default(), paths), &by_host);

@@ -7,7 +7,6 @@ use interop_core::{
     Target, View,
 };
 use pixelferry_gl::GlDisplay;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Source of [`PAINT`] in GLSL.
@@ -59,7 +58,7 @@ fn painted(backend: &dyn ComputeBackend, kernel: &dyn Kernel, format: PixelForma
 }
 
 /// In a display's context, which lives as long, and in one of its own.
-fn backends() -> impl Iterator<Item = (Option<Rc<GlDisplay>>, Arc<dyn ComputeBackend>)> {
+fn backends() -> impl Iterator<Item = (Option<Arc<GlDisplay>>, Arc<dyn ComputeBackend>)> {
     let shared = both().map(|Both { backend, display }| (Some(display), backend));
     shared.into_iter().chain(alone().map(|backend| (None, backend)))
 }

@@ -10,7 +10,6 @@ use interop_core::{
 use pixelferry_gl::{GlDisplay, OffscreenTarget, Viewport};
 use pixelferry_testing::{Dice, by_level};
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,13 +37,13 @@ void main() {
 
 /// The program that compares, by hand in the display's context, which is current.
 struct Count {
-    display: Rc<GlDisplay>,
+    display: Arc<GlDisplay>,
     program: glow::Program,
     wrong: glow::Buffer,
 }
 
 impl Count {
-    fn new(display: &Rc<GlDisplay>) -> Self {
+    fn new(display: &Arc<GlDisplay>) -> Self {
         let gl: &glow::Context = display.gl();
         // SAFETY: the context is current; the names are of it.
         unsafe {

@@ -3,13 +3,13 @@
 use super::common::{Both, both};
 use interop_core::select::probe;
 use interop_core::{Display, HandleType, MemoryShape, PathId, PathState, Policy, SurfaceDesc};
-use std::rc::Rc;
+use std::sync::Arc;
 
 #[test]
 fn memory_of_another_queue_is_no_path_within_one() {
     let Some(Both { backend, display, .. }) = both() else { return };
     let opens = backend.caps().can_import(HandleType::OPAQUE, MemoryShape::Linear);
-    let display: Rc<dyn Display> = display;
+    let display: Arc<dyn Display> = display;
     let report = probe(&backend, &display, &SurfaceDesc::buffer(4096), &Policy::default()).unwrap();
     let row = report.paths.iter().find(|row| row.id == PathId::EXPORTED_IN_PLACE).unwrap();
     let PathState::NotOffered { reason } = &row.state else { panic!("{row:?}") };

@@ -4,11 +4,10 @@ use super::common::{Both, both};
 use crate::suite::kernels::PAINT;
 use crate::suite::shows::{self, ALL, Board, SIZE, Scene, Screen, goes, untimed};
 use interop_core::{
-    ComputeBackend, Detour, Display, DrawOptions, Fit, Link, Manner, PixelFormat, Policy, Result, ShowOutcome,
+    ComputeBackend, Detour, Display, DrawOptions, Fit, LinkCore, Manner, PixelFormat, Policy, Result, ShowOutcome,
     WriteFrame,
 };
 use pixelferry_gl::{GlDisplay, OffscreenTarget, Viewport};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// A framebuffer, and a viewport that is no whole of it.
@@ -26,7 +25,7 @@ impl Board for Target<'_> {
 
     fn show(
         &mut self,
-        link: &mut Link,
+        link: &mut LinkCore,
         options: DrawOptions,
         frame: &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<()>,
     ) -> Result<ShowOutcome> {
@@ -58,7 +57,7 @@ impl Both {
 const OWN: Viewport = Viewport { x: 3, y: 2, width: SIZE.0, height: SIZE.1 };
 
 impl Screen for Both {
-    fn sides(&self) -> (Arc<dyn ComputeBackend>, Rc<dyn Display>) {
+    fn sides(&self) -> (Arc<dyn ComputeBackend>, Arc<dyn Display>) {
         (self.backend.clone(), self.display.clone())
     }
 

@@ -6,7 +6,6 @@ use interop_core::{
     ComputeBackend, Display, ImageDesc, Kernel, KernelSource, PathId, PixelFormat, RawMemory, SurfaceDesc, Unwritten,
 };
 use pixelferry_gl::glow::{self, HasContext as _};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// [`images::MIXED`] in GLSL.
@@ -28,7 +27,7 @@ pub fn kernels(backend: &dyn ComputeBackend) -> Vec<Arc<dyn Kernel>> {
 #[test]
 fn every_format_holds_what_linear_memory_does() {
     let Some(Both { backend, display }) = both() else { return };
-    let display: Rc<dyn Display> = display;
+    let display: Arc<dyn Display> = display;
     images::every_format_holds_what_linear_memory_does((&backend, &display), &kernels(backend.as_ref()));
 }
 
@@ -52,7 +51,7 @@ fn bytes_of_a_texture_are_read_and_written_where_they_lie() {
 fn a_frame_is_a_texture_of_the_context() {
     let Some(Both { backend, display }) = both() else { return };
     let desc = ImageDesc::new(4, 3, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
-    let shown: Rc<dyn Display> = display.clone();
+    let shown: Arc<dyn Display> = display.clone();
     let mut link = images::link((&backend, &shown), desc, PathId::IN_QUEUE_TEXTURE);
     for n in 0..5 {
         link.frame(|next| {
@@ -79,13 +78,13 @@ fn a_frame_is_a_texture_of_the_context() {
 fn handles_of_others_are_refused() {
     let (Some(Both { backend, display }), Some(other)) = (both(), both()) else { return };
     let current = || display.make_current().unwrap();
-    let shown: Rc<dyn Display> = display.clone();
+    let shown: Arc<dyn Display> = display.clone();
     images::handles_of_others_are_refused((&backend, &shown), other.backend.as_ref(), current);
 }
 
 #[test]
 fn an_image_above_the_limit_of_buffers_is_a_texture() {
     let Some(Both { backend, display }) = both() else { return };
-    let (display, limit) = (display as Rc<dyn Display>, "GL_MAX_SHADER_STORAGE_BLOCK_SIZE");
+    let (display, limit) = (display as Arc<dyn Display>, "GL_MAX_SHADER_STORAGE_BLOCK_SIZE");
     crate::suite::large_images::an_image_above_the_limit_of_buffers_is_a_texture(&backend, &display, limit);
 }

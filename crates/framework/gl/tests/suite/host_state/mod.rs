@@ -21,7 +21,6 @@ use pixelferry_testing::{has, pass_in_child};
 use rows::{HostRow, Setting, prepare, rows};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,7 +34,7 @@ const BESIDE: [f32; 4] = [1.0, 0.0, 0.5, 0.25];
 
 /// A host's context and its objects.
 pub struct Host {
-    pub gl: Rc<glow::Context>,
+    pub gl: Arc<glow::Context>,
     pub compatibility: bool,
     /// A buffer for results of queries and of transform feedback.
     pub buffer: glow::Buffer,
@@ -265,7 +264,7 @@ unsafe fn read(gl: &glow::Context, buffer: u32, bytes: bool) -> Vec<f32> {
 
 /// All that a program opens: a link, an intake and an outlet, by paths that read and upload.
 struct Scene {
-    display: Rc<GlDisplay>,
+    display: Arc<GlDisplay>,
     link: Link,
     intake: Intake,
     outlet: Outlet,

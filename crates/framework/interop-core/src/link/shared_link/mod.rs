@@ -1,13 +1,14 @@
 //! Shared links: any thread may use one, because it runs on a thread of its own.
 //!
-//! A display stays on its thread, and so does a [`Link`]. This type is for engines that draw frames on another thread
-//! than they compute on, and for engines that keep their objects in tables for all threads.
+//! A link to OpenGL stays on its thread. This type is for engines that draw its frames on another thread than they compute
+//! on. Links to other displays may move ([`super::Link::for_any_thread`]), which costs no thread.
 
 mod gate;
 mod worker;
 
-use super::{Link, LinkOptions, WriteFrame};
+use super::{LinkCore, LinkOptions, WriteFrame};
 use crate::compute::ComputeBackend;
+use crate::describe::PlainMutex;
 use crate::describe::error::{Error, Result};
 use crate::describe::panics;
 use crate::describe::process::ForkGuard;
@@ -16,13 +17,12 @@ use crate::describe::threads;
 use crate::display::{Display, Surface};
 use crate::path::PathId;
 use gate::{FinishedFrame, Gate, ended};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, ThreadId, current};
 use worker::{End, Job, WorkerArgs, answer, work};
 
-/// A [`Link`] for all threads, with a display on a thread of its own. That thread computes frames, and any thread draws
+/// A [`super::Link`] for all threads, with a display on a thread of its own. That thread computes frames, and any thread draws
 /// them.
 ///
 /// `T` is the type that other threads draw: a `wgpu::TextureView`, bytes, or an object name in a shared context. A
@@ -53,27 +53,27 @@ pub struct SharedLink<T> {
     gate: Arc<Gate<T>>,
     /// `None` only during the drop.
     jobs: ForkGuard<Option<Sender<Job>>>,
-    worker: ForkGuard<Mutex<Option<JoinHandle<()>>>>,
+    worker: ForkGuard<PlainMutex<Option<JoinHandle<()>>>>,
     thread: ThreadId,
 }
 
 crate::debug_as!(SharedLink<T>, |this| thread = &this.thread);
 
 impl<T: Send + Sync + 'static> SharedLink<T> {
-    /// Starts the thread, opens a display there with `display`, and a link to it like [`Link::open`]. `give` turns each
+    /// Starts the thread, opens a display there with `display`, and a link to it like [`super::Link::open`]. `give` turns each
     /// shown surface into the value that other threads draw; it runs on the link's thread.
     ///
     /// # Errors
-    /// Those of `display` and of [`Link::open`]; [`Error::Unavailable`] where the system cannot start a thread.
+    /// Those of `display` and of [`super::Link::open`]; [`Error::Unavailable`] where the system cannot start a thread.
     pub fn open<D: Display>(
         backend: Arc<dyn ComputeBackend>,
-        display: impl FnOnce() -> Result<Rc<D>> + Send + 'static,
+        display: impl FnOnce() -> Result<Arc<D>> + Send + 'static,
         desc: SurfaceDesc,
         options: LinkOptions,
         give: impl Fn(&D, &Surface) -> Result<T> + Send + 'static,
     ) -> Result<Self> {
-        let display = || display().map(|display| (Rc::<D>::clone(&display) as Rc<dyn Display>, display));
-        Self::open_any(backend, display, desc, options, move |display: &Rc<D>, surface| give(display, surface))
+        let display = || display().map(|display| (Arc::<D>::clone(&display) as Arc<dyn Display>, display));
+        Self::open_any(backend, display, desc, options, move |display: &Arc<D>, surface| give(display, surface))
     }
 
     /// Like [`SharedLink::open`], for a display whose type is known only on the link's thread: `display` returns it
@@ -83,7 +83,7 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
     /// Those of [`SharedLink::open`].
     pub fn open_any<D: 'static>(
         backend: Arc<dyn ComputeBackend>,
-        display: impl FnOnce() -> Result<(Rc<dyn Display>, D)> + Send + 'static,
+        display: impl FnOnce() -> Result<(Arc<dyn Display>, D)> + Send + 'static,
         desc: SurfaceDesc,
         options: LinkOptions,
         give: impl Fn(&D, &Surface) -> Result<T> + Send + 'static,
@@ -101,17 +101,21 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
             Error::unavailable("a thread for a link", reason, "End other programs, or raise the limit of threads.")
         })?;
         let thread = worker.thread().id();
-        let link =
-            Self { gate, jobs: ForkGuard::new(Some(jobs)), worker: ForkGuard::new(Mutex::new(Some(worker))), thread };
+        let link = Self {
+            gate,
+            jobs: ForkGuard::new(Some(jobs)),
+            worker: ForkGuard::new(PlainMutex::new(Some(worker))),
+            thread,
+        };
         answer(&is_open)?;
         Ok(link)
     }
 
-    /// Computes a frame with [`Link::frame`] and its rules, and waits until it is shown, which requires that every
+    /// Computes a frame with [`Link::frame`](LinkCore::frame) and its rules, and waits until it is shown, which requires that every
     /// [`SharedFrame`] is dropped.
     ///
     /// # Errors
-    /// Those of [`Link::frame`]; [`Error::InvalidInput`] where this thread holds a frame or is the link's own, because
+    /// Those of [`Link::frame`](LinkCore::frame); [`Error::InvalidInput`] where this thread holds a frame or is the link's own, because
     /// the call would wait for itself; [`Error::Panicked`] where `compute` panics.
     pub fn frame(&self, compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()> + Send + 'static) -> Result<()> {
         self.check_wait()?;
@@ -144,10 +148,10 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
         Ok(SharedFrame { shown: self.gate.take(holder)?, gate: Arc::clone(&self.gate), holder })
     }
 
-    /// Changes the size with [`Link::resize`]. The shown frame stays until the first one of the new size.
+    /// Changes the size with [`Link::resize`](LinkCore::resize). The shown frame stays until the first one of the new size.
     ///
     /// # Errors
-    /// Those of [`Link::resize`] and of [`SharedLink::with`].
+    /// Those of [`Link::resize`](LinkCore::resize) and of [`SharedLink::with`].
     pub fn resize(&self, desc: SurfaceDesc) -> Result<()> {
         self.with(move |link| link.resize(desc))?
     }
@@ -156,7 +160,7 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where this thread holds a frame or is the link's own; [`Error::Panicked`] where `f` panics.
-    pub fn with<R: Send + 'static>(&self, f: impl FnOnce(&mut Link) -> R + Send + 'static) -> Result<R> {
+    pub fn with<R: Send + 'static>(&self, f: impl FnOnce(&mut LinkCore) -> R + Send + 'static) -> Result<R> {
         self.check_wait()?;
         let (done, is_done) = channel();
         self.send(Job::Link(Box::new(move |link| {
@@ -206,7 +210,7 @@ impl<T> Drop for SharedLink<T> {
         }
         self.gate.end();
         *self.jobs = None;
-        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let worker = self.worker.lock().take();
         if let Some(worker) = worker.filter(|_| current().id() != self.thread) {
             // Panics of the worker were caught.
             let _ = worker.join();

@@ -6,8 +6,7 @@ use crate::describe::error::Result;
 use crate::describe::panics;
 use crate::describe::surface::SurfaceDesc;
 use crate::display::{Display, Surface};
-use crate::link::{Link, LinkOptions, WriteFrame};
-use std::rc::Rc;
+use crate::link::{Link, LinkCore, LinkOptions, WriteFrame};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -15,7 +14,7 @@ use std::sync::mpsc::{Receiver, Sender};
 pub(super) type Compute = Box<dyn FnMut(&mut WriteFrame<'_>) -> Result<()> + Send>;
 
 /// Closure that is called with the link, or with the error that ended it.
-pub(super) type Call = Box<dyn FnOnce(Result<&mut Link>) + Send>;
+pub(super) type Call = Box<dyn FnOnce(Result<&mut LinkCore>) + Send>;
 
 /// A job for the worker.
 pub(super) enum Job {
@@ -50,7 +49,7 @@ pub(super) fn work<D, T, M, G>(
     jobs: &Receiver<Job>,
     opened: &Sender<Result<()>>,
 ) where
-    M: FnOnce() -> Result<(Rc<dyn Display>, D)>,
+    M: FnOnce() -> Result<(Arc<dyn Display>, D)>,
     G: Fn(&D, &Surface) -> Result<T>,
 {
     let WorkerArgs { backend, display, desc, options, give } = opening;

@@ -4,7 +4,6 @@ use super::super::contender::{Contender, OTHER_PATH};
 use super::super::report::PairState;
 use super::BackendTrials;
 use interop_core::{ComputeBackend, Error, Kernel, Link, LinkOptions, PathId, Result};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -82,7 +81,7 @@ impl BackendTrials {
         let (backend, display) = (in_use.link.backend(), in_use.link.display());
         // A preferred path that fails later is replaced, unlike a forced one.
         let options = LinkOptions::new(self.wanted.policy.clone().with_prefer(path));
-        let link = Link::open(Arc::clone(backend), Rc::clone(display), self.wanted.surface, options)?;
+        let link = Link::open(Arc::clone(backend), Arc::clone(display), self.wanted.surface, options)?;
         if link.path() != path {
             return Err(Error::invalid("AutoLink::frame", format!("{path} does not work")));
         }

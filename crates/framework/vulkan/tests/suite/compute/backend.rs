@@ -12,7 +12,6 @@ use interop_core::{
 };
 use pixelferry_testing::by_level;
 use pixelferry_vulkan::{VulkanBackend, VulkanObject, VulkanOptions};
-use std::rc::Rc;
 use std::sync::Arc;
 
 const IN_QUEUE: [PathId; 3] = [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD, PathId::IN_QUEUE_TEXTURE];
@@ -23,7 +22,7 @@ fn the_conformance_suite_on_an_engines_bare_device() {
     let Some(engine) = Engine::make(true) else { return };
     let display = engine.display();
     let backend: Arc<dyn ComputeBackend> = Arc::new(VulkanBackend::on(&display).unwrap());
-    let display: Rc<dyn Display> = display;
+    let display: Arc<dyn Display> = display;
     ran(&conform(&backend, &display, Manner::default(), &IN_QUEUE[..by_level(1, 3, 3)]), &IN_QUEUE[..1]);
 }
 
@@ -81,7 +80,7 @@ fn a_frame_is_a_buffer_of_the_device() {
 #[test]
 fn handles_of_others_are_refused() {
     let (Some(Both { backend, display }), Some(other)) = (both(), both()) else { return };
-    let display: Rc<dyn Display> = display;
+    let display: Arc<dyn Display> = display;
     crate::images::handles_of_others_are_refused((&backend, &display), other.backend.as_ref(), || ());
     let handle = queue(backend.as_ref());
     let (_memory, lent) = backend.allocate_shared(64, handle, display.device()).unwrap();

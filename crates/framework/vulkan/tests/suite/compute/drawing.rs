@@ -14,7 +14,7 @@ use interop_core::{
 use pixelferry_testing::by_level;
 use pixelferry_vulkan::sharing::vk_format;
 use pixelferry_vulkan::{EngineImage, VulkanDisplay, ash};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use vk::ImageUsageFlags as Usages;
 
@@ -24,7 +24,7 @@ const STORED: Usages = Usages::from_raw(COPIED.as_raw() | Usages::STORAGE.as_raw
 /// An engine and its display.
 struct Scene {
     engine: Engine,
-    display: Rc<VulkanDisplay>,
+    display: Arc<VulkanDisplay>,
 }
 
 /// Kinds of targets.

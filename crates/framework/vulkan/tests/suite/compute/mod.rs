@@ -14,13 +14,12 @@ mod threads;
 use crate::display;
 use interop_core::ComputeBackend;
 use pixelferry_vulkan::{VulkanBackend, VulkanDisplay};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// A display, and the backend in its queue.
 struct Both {
     backend: Arc<dyn ComputeBackend>,
-    display: Rc<VulkanDisplay>,
+    display: Arc<VulkanDisplay>,
 }
 
 /// `None` after saying SKIPPED.

@@ -7,13 +7,12 @@ use crate::kernels::PAINT;
 use crate::shows::{self, Board, Scene, Screen, image, untimed};
 use ash::vk;
 use interop_core::{
-    Arg, ComputeBackend, Detour, Display, DrawOptions, Error, Extent, Fit, ImageDesc, ImageView, Link, PathId,
+    Arg, ComputeBackend, Detour, Display, DrawOptions, Error, Extent, Fit, ImageDesc, ImageView, LinkCore, PathId,
     PixelFormat, Policy, Region, Result, ShowOutcome, ShowTarget as _, SurfaceDesc, Target, TargetEncoding, Unwritten,
     View, WriteFrame,
 };
 use pixelferry_vulkan::sharing::vk_format;
 use pixelferry_vulkan::{EngineImage, ImageTarget, VulkanBackend, VulkanDisplay, ash};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The image, and where frames go.
@@ -32,7 +31,7 @@ fn every_usage() -> vk::ImageUsageFlags {
 /// An engine, and a backend in its queue.
 struct Own {
     engine: Engine,
-    display: Rc<VulkanDisplay>,
+    display: Arc<VulkanDisplay>,
     backend: Arc<dyn ComputeBackend>,
     bare: bool,
 }
@@ -51,7 +50,7 @@ impl Board for EngineTarget<'_> {
 
     fn show(
         &mut self,
-        link: &mut Link,
+        link: &mut LinkCore,
         options: DrawOptions,
         frame: &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<()>,
     ) -> Result<ShowOutcome> {
@@ -68,7 +67,7 @@ impl Board for EngineTarget<'_> {
 }
 
 impl Screen for Own {
-    fn sides(&self) -> (Arc<dyn ComputeBackend>, Rc<dyn Display>) {
+    fn sides(&self) -> (Arc<dyn ComputeBackend>, Arc<dyn Display>) {
         (self.backend.clone(), self.display.clone())
     }
 

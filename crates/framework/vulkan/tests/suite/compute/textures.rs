@@ -9,13 +9,12 @@ use interop_core::{
     SurfaceDesc, Target, View,
 };
 use pixelferry_vulkan::{EngineImage, VulkanBackend, ash};
-use std::rc::Rc;
 use std::sync::Arc;
 
 #[test]
 fn every_format_holds_what_linear_memory_does() {
     let Some(Both { backend, display }) = both() else { return };
-    let display: Rc<dyn Display> = display;
+    let display: Arc<dyn Display> = display;
     images::every_format_holds_what_linear_memory_does((&backend, &display), &images::kernels(backend.as_ref()));
 }
 
@@ -50,7 +49,7 @@ fn an_engine_without_the_feature_has_five_formats() {
     assert_eq!(taken, 5);
     let surface = display.create_surface(&SurfaceDesc::image(4, 4, PixelFormat::R8)).unwrap();
     assert!(surface.export(handle).is_err());
-    let display: Rc<dyn Display> = display;
+    let display: Arc<dyn Display> = display;
     let sides = (&backend, &display);
     let link = images::link(sides, ImageDesc::new(4, 4, PixelFormat::Rgba8), PathId::IN_QUEUE_TEXTURE);
     assert_eq!(link.path(), PathId::IN_QUEUE_TEXTURE);
@@ -104,6 +103,6 @@ fn an_engines_image_is_stored_to() {
 #[test]
 fn an_image_above_the_limit_of_buffers_is_a_texture() {
     let Some(Both { backend, display }) = both() else { return };
-    let display: Rc<dyn Display> = display;
+    let display: Arc<dyn Display> = display;
     crate::large_images::an_image_above_the_limit_of_buffers_is_a_texture(&backend, &display, "maxStorageBufferRange");
 }

@@ -10,7 +10,6 @@ use interop_core::{
 };
 use pixelferry_gl::GlDisplay;
 use std::num::NonZeroU32;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// A staging block of `pixelferry-gl`, kept until wgpu has released it.
@@ -23,7 +22,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Creates a block. The context must be current.
-    fn new(display: &Rc<GlDisplay>, kind: StagingKind, bytes: usize) -> Result<Self> {
+    fn new(display: &Arc<GlDisplay>, kind: StagingKind, bytes: usize) -> Result<Self> {
         let image = match &kind {
             StagingKind::ExternalImage(_, image) | StagingKind::ExportedImage(image) => Some(*image),
             _ => None,
@@ -57,23 +56,23 @@ impl Memory {
 impl Gl {
     /// Creates a block of at least this many bytes, in whole words.
     pub(crate) fn create(
-        self: &Rc<Self>,
+        self: &Arc<Self>,
         shared: &DeviceState,
         kind: StagingKind,
         bytes: usize,
-    ) -> Result<KeptMemory<Rc<Memory>>> {
+    ) -> Result<KeptMemory<Arc<Memory>>> {
         let size = whole_words(bytes as u64);
         let whole = usize::try_from(size).map_err(|e| Error::refused(e.to_string()))?;
-        let memory = Rc::new(self.within(|display| Memory::new(display, kind, whole))?);
+        let memory = Arc::new(self.within(|display| Memory::new(display, kind, whole))?);
         let reader = Arc::new(());
-        self.read.borrow_mut().push((Arc::downgrade(&reader), Rc::clone(&memory)));
+        self.read.lock().push((Arc::downgrade(&reader), Arc::clone(&memory)));
         // From here on, wgpu or the error path drops `reader`, and the memory is then collected.
         let object = match memory.image {
             Some(image) => Object::Texture(self.wrap_texture(shared, memory.name, &image, reader)?, image),
             None => Object::Buffer(self.wrap_buffer(shared, memory.name, size, reader)?),
         };
         // The memory is dropped before its context, which deletes it.
-        let host = memory.staging.host_block().map(|block| block.keeping(Rc::<Self>::clone(self)));
+        let host = memory.staging.host_block().map(|block| block.keeping(Arc::<Self>::clone(self)));
         Ok(KeptMemory { object, host, keeper: Some(memory) })
     }
 

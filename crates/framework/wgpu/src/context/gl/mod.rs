@@ -10,46 +10,47 @@ pub(crate) use memory::Memory;
 
 use crate::context::caps::SharingCaps;
 use crate::context::error::failure;
+use interop_core::describe::PlainMutex;
 use interop_core::describe::panics::catch;
+use interop_core::describe::threads::this_thread;
 use interop_core::{DeviceIdentity, Display as _, Error, HandleType, Result, SemaphoreCap, Support};
-use pixelferry_gl::{EngineOptions, GlDisplay};
-use std::cell::{Cell, RefCell};
+use pixelferry_gl::{CurrentCheck, EngineOptions, GlDisplay};
 use std::ffi::{CStr, c_void};
-use std::rc::Rc;
-use std::sync::Weak;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 /// The API type of wgpu-hal.
 type Api = wgpu::hal::api::Gles;
 
 /// Memory, and the token that is dropped when wgpu no longer reads it.
-type LentMemory = (Weak<()>, Rc<Memory>);
+type LentMemory = (Weak<()>, Arc<Memory>);
 
 /// A display of `pixelferry-gl` in wgpu's context.
 pub(crate) struct Gl {
     device: wgpu::Device,
     identity: DeviceIdentity,
     /// `None` only during the drop.
-    display: Option<Rc<GlDisplay>>,
+    display: Option<Arc<GlDisplay>>,
     inside: Inside,
-    read: RefCell<Vec<LentMemory>>,
+    read: PlainMutex<Vec<LentMemory>>,
 }
 
-/// True while this thread holds wgpu's context, so that dropped objects can be deleted at once.
-type Inside = Rc<Cell<bool>>;
+/// The thread that holds wgpu's context, so that dropped objects can be deleted at once; 0 for none.
+type Inside = Arc<AtomicUsize>;
 
 /// Marks this thread as holding the context until dropped.
-struct EntryGuard<'a>(&'a Cell<bool>);
+struct EntryGuard<'a>(&'a AtomicUsize);
 
 impl<'a> EntryGuard<'a> {
-    fn new(inside: &'a Cell<bool>) -> Self {
-        inside.set(true);
+    fn new(inside: &'a AtomicUsize) -> Self {
+        inside.store(this_thread(), Ordering::Relaxed);
         Self(inside)
     }
 }
 
 impl Drop for EntryGuard<'_> {
     fn drop(&mut self) {
-        self.0.set(false);
+        self.0.store(0, Ordering::Relaxed);
     }
 }
 
@@ -58,12 +59,12 @@ impl Gl {
     ///
     /// # Errors
     /// If the context is not wgpu's own, or is not a desktop OpenGL 3.3 context.
-    pub(crate) fn of(device: &wgpu::Device, identity: &DeviceIdentity) -> Option<Result<Rc<Self>>> {
+    pub(crate) fn of(device: &wgpu::Device, identity: &DeviceIdentity) -> Option<Result<Arc<Self>>> {
         // SAFETY: nothing of the guard's is destroyed.
         unsafe { device.as_hal::<Api>() }.map(|_| Self::open(device, identity))
     }
 
-    fn open(device: &wgpu::Device, identity: &DeviceIdentity) -> Result<Rc<Self>> {
+    fn open(device: &wgpu::Device, identity: &DeviceIdentity) -> Result<Arc<Self>> {
         let inside = Inside::default();
         let display = in_context(device, identity, &inside, |context| {
             let Some(egl) = context.egl_instance() else {
@@ -73,11 +74,13 @@ impl Gl {
                 let found = name.to_str().ok().and_then(|name| egl.get_proc_address(name));
                 found.map_or(std::ptr::null(), |function| function as *const c_void)
             };
-            let here = Rc::clone(&inside);
-            let options = EngineOptions::default().with_is_current(move || here.get());
+            let here = Arc::clone(&inside);
+            let check = move || here.load(Ordering::Relaxed) == this_thread();
+            let mut options = EngineOptions::default();
+            options.is_current = Some(CurrentCheck::AnyThread(Box::new(check)));
             // SAFETY: wgpu's context is current here, and lives as long as the device, which `Gl` keeps longer than the
-            // display. It is current on another thread only while that one holds wgpu's lock; `inside` is set only
-            // while this one does. The loader is that of the context's EGL.
+            // display. It is current on another thread only while that one holds wgpu's lock; `inside` names
+            // the thread that does. The loader is that of the context's EGL.
             let display = unsafe { GlDisplay::from_loader(load, options) }?;
             if display.is_es() {
                 return Err(absent(identity, "wgpu's context is an OpenGL ES context, which is untested"));
@@ -85,11 +88,11 @@ impl Gl {
             Ok(display)
         })?;
         let (device, identity) = (device.clone(), identity.clone());
-        Ok(Rc::new(Self { device, identity, display: Some(display), inside, read: RefCell::default() }))
+        Ok(Arc::new(Self { device, identity, display: Some(display), inside, read: PlainMutex::default() }))
     }
 
     /// Runs `f` with wgpu's context current. `f` must not call wgpu, which would wait for the context.
-    fn within<T>(&self, f: impl FnOnce(&Rc<GlDisplay>) -> Result<T>) -> Result<T> {
+    fn within<T>(&self, f: impl FnOnce(&Arc<GlDisplay>) -> Result<T>) -> Result<T> {
         let display = self.display.as_ref().ok_or_else(|| absent(&self.identity, "it was closed"))?;
         in_context(&self.device, &self.identity, &self.inside, |_| f(display))
     }
@@ -132,7 +135,7 @@ impl Gl {
     /// # Errors
     /// If wgpu's context cannot be made current.
     pub(crate) fn collect(&self) -> Result<()> {
-        self.read.borrow_mut().retain(|(reader, _)| reader.strong_count() > 0);
+        self.read.lock().retain(|(reader, _)| reader.strong_count() > 0);
         self.within(|display| display.delete_dropped())
     }
 }
@@ -141,7 +144,7 @@ impl Drop for Gl {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
         let Some(display) = self.display.take() else { return };
-        if !self.read.borrow().is_empty() {
+        if !self.read.lock().is_empty() {
             // wgpu frees dropped objects when it is polled; it panics if the device is lost.
             let wait = || self.device.poll(wgpu::PollType::wait_indefinitely());
             if !matches!(catch(wait), Ok(Ok(_))) {
@@ -170,7 +173,7 @@ impl Drop for Gl {
 fn in_context<T>(
     device: &wgpu::Device,
     identity: &DeviceIdentity,
-    inside: &Cell<bool>,
+    inside: &AtomicUsize,
     f: impl FnOnce(&wgpu::hal::gles::AdapterContext) -> Result<T>,
 ) -> Result<T> {
     // SAFETY: nothing of the guard's is destroyed.

@@ -7,7 +7,6 @@ use crate::context::format::{WORD, whole_words};
 use ash::vk;
 use interop_core::{HostBlock, MemoryHandle, Result};
 use pixelferry_vulkan::sharing::Allocation;
-use std::rc::Rc;
 use std::sync::Arc;
 
 impl Vulkan {
@@ -18,7 +17,7 @@ impl Vulkan {
         let made = Arc::new(made);
         let buffer = wrap(&shared.base, &made, None, size)?;
         // The memory is dropped before its device.
-        let owner = Rc::new((made, shared.device.clone()));
+        let owner = Arc::new((made, shared.device.clone()));
         // SAFETY: the allocation, which stays mapped, lives as long as `owner`; wgpu never maps it.
         let block = unsafe { HostBlock::from_raw(address, bytes, owner) };
         Ok((buffer, block))

@@ -1,24 +1,24 @@
 //! Host pages that the device reads in place.
 
+use interop_core::describe::PlainMutex;
 use interop_core::{HostBlock, Result};
-use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
 /// Pages that the device may still read, each with a token that is dropped when it no longer does.
 #[derive(Default)]
-pub(super) struct PendingFrees(RefCell<Vec<(Weak<()>, HostBlock)>>);
+pub(super) struct PendingFrees(PlainMutex<Vec<(Weak<()>, HostBlock)>>);
 
 impl PendingFrees {
     /// Keeps pages alive until the device has released them: `token` is dropped with the object that reads them.
     pub(super) fn add(&self, block: HostBlock, token: &Arc<()>) {
-        let mut pages = self.0.borrow_mut();
+        let mut pages = self.0.lock();
         pages.retain(|(reader, _)| reader.strong_count() > 0);
         pages.push((Arc::downgrade(token), block));
     }
 
     /// Frees the pages, once `wait` has waited for the device.
     pub(super) fn take_back(&self, wait: impl FnOnce() -> Result<()>) {
-        if self.0.borrow().is_empty() {
+        if self.0.lock().is_empty() {
             return;
         }
         if let Err(error) = wait() {

@@ -46,7 +46,7 @@ fn count(display: &WgpuDisplay, mut frame: impl FnMut()) -> f64 {
     all as f64 / FRAMES as f64
 }
 
-fn ours(display: &std::rc::Rc<WgpuDisplay>, target: &OffscreenTarget) -> f64 {
+fn ours(display: &std::sync::Arc<WgpuDisplay>, target: &OffscreenTarget) -> f64 {
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device()).unwrap());
     let kernel = backend.build(&KernelSource::new("paint").wgsl(PAINT)).unwrap();
     // A program by hand audits nothing.

@@ -12,7 +12,6 @@ use interop_core::{
 use pixelferry_testing::{Need, by_level, has, need};
 use pixelferry_wgpu::WgpuDisplay;
 use pixelferry_wgpu::{WgpuBackend, WgpuDevice, WgpuOptions};
-use std::rc::Rc;
 use std::sync::Arc;
 
 fn open(backends: wgpu::Backends) -> Result<WgpuBackend> {
@@ -46,7 +45,7 @@ fn on_each(test: impl Fn(&dyn ComputeBackend)) {
 fn the_conformance_suite() {
     let by_host = [PathId::HOST_ROUND_TRIP];
     for backend in backends().into_iter().take(by_level(1, 2, 2)) {
-        let display: Rc<dyn Display> = MemoryDisplay::new();
+        let display: Arc<dyn Display> = MemoryDisplay::new();
         let paths = by_level(&by_host[..], &PathId::ALL, &PathId::ALL);
         ran(&conform(&backend, &display, Manner::default(), paths), &by_host);
     }
@@ -62,7 +61,7 @@ fn the_conformance_suite_in_the_displays_queue() {
         let name = format!("{} ({})", display.device(), display.device().driver);
         let Some(backend) = has("compute shaders", &name, WgpuBackend::on(display.shared_device())) else { continue };
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
-        let display: Rc<dyn Display> = display;
+        let display: Arc<dyn Display> = display;
         let in_queue = [PathId::IN_QUEUE_UPLOAD, PathId::IN_QUEUE_TEXTURE, PathId::IN_QUEUE_IN_PLACE];
         let rows = conform(&backend, &display, Manner::default(), by_level(&in_queue[..2], &in_queue, &in_queue));
         let (passed, _, skipped) = ConformanceTable(&rows).counts();
@@ -74,7 +73,7 @@ fn the_conformance_suite_in_the_displays_queue() {
         let inside = stranger.open_in(display.as_ref()).unwrap().unwrap();
         assert!(inside.open_in(display.as_ref()).unwrap().is_none());
         let desc = SurfaceDesc::image(16, 16, PixelFormat::Rgba8);
-        let link = Link::open(inside, Rc::clone(&display), desc, LinkOptions::default()).unwrap();
+        let link = Link::open(inside, Arc::clone(&display), desc, LinkOptions::default()).unwrap();
         println!("{}", link.report());
         let policy = Policy::default().with_force(PathId::IN_QUEUE_UPLOAD);
         let error = Link::open(stranger, display, desc, LinkOptions::new(policy)).err().unwrap().to_string();
@@ -174,7 +173,7 @@ fn an_image_above_the_limit_of_bindings_is_a_texture() {
     let (device, queue) = crate::common::ready(adapter.request_device(&descriptor)).unwrap();
     let display = WgpuDisplay::from_engine(&adapter, device, queue).unwrap();
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device()).unwrap());
-    let display: Rc<dyn Display> = display;
+    let display: Arc<dyn Display> = display;
     let limit = "max_storage_buffer_binding_size";
     crate::large_images::an_image_above_the_limit_of_buffers_is_a_texture(&backend, &display, limit);
 }

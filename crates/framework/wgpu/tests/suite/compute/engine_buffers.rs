@@ -7,7 +7,6 @@ use interop_core::{
 use pixelferry_testing::{Need, has, need};
 use pixelferry_wgpu::WgpuDisplay;
 use pixelferry_wgpu::{WgpuBackend, WgpuOptions};
-use std::rc::Rc;
 use std::sync::Arc;
 use wgpu::BufferUsages as Usage;
 
@@ -56,7 +55,7 @@ fn kernels_read_and_write_an_engines_buffer_where_it_lies() {
         let name = format!("{} ({})", display.device(), display.device().driver);
         let Some(backend) = has("compute shaders", &name, WgpuBackend::on(display.shared_device())) else { continue };
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
-        let shown = || Rc::clone(&display) as Rc<dyn Display>;
+        let shown = || Arc::clone(&display) as Arc<dyn Display>;
         let [plus_one, fill] = [plus_one(), fill()].map(|source| backend.build(&source).unwrap());
         let engines = buffer(&display, BYTES, COPIES | Usage::STORAGE);
         let surface = || display.engine_buffer(&engines, BYTES).unwrap();
@@ -93,7 +92,7 @@ fn kernels_read_and_write_an_engines_buffer_where_it_lies() {
 fn what_kernels_cannot_have_is_copied_in_the_queue() {
     let Some(display) = need(Need::Lavapipe, WgpuDisplay::headless(vulkan())) else { return };
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device()).unwrap());
-    let shown = || Rc::clone(&display) as Rc<dyn Display>;
+    let shown = || Arc::clone(&display) as Arc<dyn Display>;
     for (size, usage, says) in
         [(BYTES, COPIES, "without STORAGE"), (BYTES + 4, COPIES | Usage::STORAGE, "whole buffers")]
     {

@@ -3,16 +3,15 @@
 use crate::kernels::PAINT;
 use crate::shows::{self, ALL, Board, SIZE, Scene, Screen, goes, untimed};
 use interop_core::{
-    Arg, ComputeBackend, Detour, Display, DrawOptions, Error, Link, Manner, PixelFormat, Policy, Result, ShowOutcome,
-    WriteFrame,
+    Arg, ComputeBackend, Detour, Display, DrawOptions, Error, LinkCore, Manner, PixelFormat, Policy, Result,
+    ShowOutcome, WriteFrame,
 };
 use pixelferry_testing::{Need, by_level, has, need};
 use pixelferry_wgpu::{OffscreenTarget, Viewport, WgpuBackend, WgpuDisplay, WgpuOptions};
-use std::rc::Rc;
 use std::sync::Arc;
 
 struct Both {
-    display: Rc<WgpuDisplay>,
+    display: Arc<WgpuDisplay>,
     backend: Arc<dyn ComputeBackend>,
 }
 
@@ -37,7 +36,7 @@ impl Board for Target<'_> {
 
     fn show(
         &mut self,
-        link: &mut Link,
+        link: &mut LinkCore,
         options: DrawOptions,
         frame: &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<()>,
     ) -> Result<ShowOutcome> {
@@ -51,7 +50,7 @@ impl Board for Target<'_> {
 }
 
 impl Screen for Both {
-    fn sides(&self) -> (Arc<dyn ComputeBackend>, Rc<dyn Display>) {
+    fn sides(&self) -> (Arc<dyn ComputeBackend>, Arc<dyn Display>) {
         (self.backend.clone(), self.display.clone())
     }
 

@@ -1,7 +1,7 @@
 //! Helpers shared by the tests of the network: pictures known byte for byte, workers that compute them, and reading the
 //! shown frame.
 
-use pixelferry::{CpuBackend, ImageDesc, Link, LinkOptions, MemoryDisplay, Region, SurfaceDesc};
+use pixelferry::{CpuBackend, ImageDesc, Link, LinkCore, LinkOptions, MemoryDisplay, Region, SurfaceDesc};
 use pixelferry_net::{Assembly, Codec, Job, Net, NetOptions, Tile, Tiles, Update};
 use pixelferry_testing::{Patience, wait_until};
 use std::cell::RefCell;
@@ -124,7 +124,7 @@ pub fn link(image: ImageDesc) -> Link {
 }
 
 /// All bytes that the next frame of a link keeps of the one before: what is on show.
-pub fn bytes(link: &mut Link) -> Vec<u8> {
+pub fn bytes(link: &mut LinkCore) -> Vec<u8> {
     let mut frame = link.acquire().expect("a frame");
     let (memory, view) = frame.target().expect("memory").into_parts();
     let pixelferry::View::Image(view) = view else { panic!("a picture") };
@@ -145,7 +145,7 @@ pub fn wait_for_workers(assembly: &Assembly, count: usize) {
 }
 
 /// Shows until a frame is there.
-pub fn show(assembly: &mut Assembly, link: &mut Link) -> Tiles {
+pub fn show(assembly: &mut Assembly, link: &mut LinkCore) -> Tiles {
     let mut patience = Patience::new();
     loop {
         if let Update::Tiles(tiles) = assembly.show(link, LOOK).expect("shown") {

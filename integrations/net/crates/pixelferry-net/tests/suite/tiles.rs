@@ -6,7 +6,7 @@ use pixelferry::driver::devices::borrows::Holder;
 use pixelferry::driver::{BackendDriver, CheckToken, ComputeCaps, HostBlock};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, CpuBackend, CpuKernelExt, DeviceIdentity, ImageDesc, Kernel, KernelSource,
-    Link, PixelFormat, Region, RowOrder, Target,
+    LinkCore, PixelFormat, Region, RowOrder, Target,
 };
 use pixelferry_net::{Assembly, Codec, Mode, Net, NetOptions, Scene, Update};
 use pixelferry_testing::{by_level, wait_until};
@@ -59,7 +59,7 @@ fn progressive_tiles_are_each_of_one_frame_and_never_go_back() {
     let mut link = link(image);
     // By its place, the frame that each tile on show is of.
     let mut on_show = BTreeMap::new();
-    let mut look = |assembly: &mut Assembly, link: &mut Link| {
+    let mut look = |assembly: &mut Assembly, link: &mut LinkCore| {
         let Update::Tiles(tiles) = assembly.show(link, LOOK).unwrap() else { return on_show.clone() };
         for tile in tiles.tiles() {
             let (Region { x, y, .. }, frame) = (tile.region(), tile.header().frame);
