@@ -139,15 +139,14 @@ impl Picture {
     /// # Errors
     /// [`Error::InvalidInput`] for a buffer, and for a link to another display than the screen's.
     pub fn new(screen: &Screen, images: &mut Assets<Image>, link: Link) -> Result<Self> {
-        let other = |_| Error::invalid("Picture::new", "the link shows on another display; open it on Screen::display()");
+        let other = |_| Error::invalid("Picture::new", "the link is to another display than Screen::display()");
         let link = link.for_any_thread(&screen.display).map_err(other)?;
         let SurfaceDesc::Image(image) = *link.desc() else {
             return Err(Error::invalid("Picture::new", "a buffer is not an image"));
         };
-        let (width, height) = (image.extent.width, image.extent.height);
         // Frames are stored unchanged, and bevy's view decodes them: its sprites compute with light.
-        let (stored, seen) = (TextureFormat::Rgba8Unorm, TextureFormat::Rgba8UnormSrgb);
-        let image = images.add(Image::new_target_texture(width, height, stored, Some(seen)));
+        let (stored, seen) = (TextureFormat::Rgba8Unorm, Some(TextureFormat::Rgba8UnormSrgb));
+        let image = images.add(Image::new_target_texture(image.extent.width, image.extent.height, stored, seen));
         screen.views.lock().insert(image.id(), None);
         Ok(Self { link, screen: screen.clone(), image })
     }

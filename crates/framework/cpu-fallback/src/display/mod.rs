@@ -162,3 +162,39 @@ impl DisplayDriver for MemoryDisplay {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CpuBackend;
+    use interop_core::{Link, LinkOptions, PixelFormat, Policy, Profiles, Trials};
+    use std::thread;
+    use std::time::Duration;
+
+    /// Small, because Miri runs it, too.
+    #[test]
+    fn links_move_between_threads_and_work_beside_each_other() {
+        let (backend, display) = (Arc::new(CpuBackend::new().unwrap()), MemoryDisplay::new());
+        let policy =
+            Policy::default().with_budget(Duration::ZERO).with_profiles(Profiles::Off).with_trials(Trials::Off);
+        let desc = SurfaceDesc::image(2, 2, PixelFormat::R8);
+        let open = || {
+            let link = Link::open(backend.clone(), display.clone(), desc, LinkOptions::new(policy.clone())).unwrap();
+            link.for_any_thread(&display).unwrap()
+        };
+        let turns = |mut link: Link<interop_core::AnyThread>| {
+            for n in 0..3 {
+                link.frame(|next| next.write(&[n; 4])).unwrap();
+                assert_eq!(link.read_back().unwrap(), [n; 4]);
+            }
+            link
+        };
+        let other = thread::spawn({
+            let link = open();
+            move || turns(link)
+        });
+        let own = turns(open());
+        let moved = other.join().unwrap();
+        thread::spawn(move || drop((moved, own))).join().unwrap();
+    }
+}

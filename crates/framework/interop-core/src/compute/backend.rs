@@ -523,26 +523,27 @@ impl dyn ComputeBackend {
 ///
 /// ```
 /// use interop_core::{ComputeSemaphore, Error, Result};
-/// use std::{cell::Cell, rc::Arc};
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// /// Semaphore of a backend whose work is done when its calls return: a counter on the host.
-/// struct Counter(Arc<Cell<u64>>);
+/// struct Counter(Arc<AtomicU64>);
 ///
 /// impl ComputeSemaphore for Counter {
 ///     fn signal(&mut self, value: u64) -> Result<()> {
-///         self.0.set(value);
+///         self.0.store(value, Ordering::Release);
 ///         Ok(())
 ///     }
 ///     fn wait(&mut self, value: u64) -> Result<()> {
-///         let is_over = self.0.get() >= value;
+///         let is_over = self.0.load(Ordering::Acquire) >= value;
 ///         if is_over { Ok(()) } else { Err(Error::invalid("Counter::wait", "it would wait forever")) }
 ///     }
 /// }
-/// let counter = Arc::new(Cell::new(0));
+/// let counter = Arc::new(AtomicU64::new(0));
 /// let mut semaphore: Box<dyn ComputeSemaphore> = Box::new(Counter(Arc::clone(&counter)));
 /// semaphore.signal(3)?;
 /// semaphore.wait(2)?;
-/// assert_eq!((counter.get(), semaphore.wait(4).is_err()), (3, true));
+/// assert_eq!((counter.load(Ordering::Acquire), semaphore.wait(4).is_err()), (3, true));
 /// # Ok::<(), Error>(())
 /// ```
 pub trait ComputeSemaphore: Send + Sync {

@@ -1,7 +1,8 @@
 //! A small render engine on wgpu that shows what pixelferry computes: clouds on a planet, a sea as vertices, a radar.
 //!
-//! The engine creates its device itself. One set of links serves all windows, which are drawn with this device. A lost
-//! device is created again with everything that belongs to it, and the frame is repeated.
+//! The engine creates its device itself. One set of links serves all windows, which are drawn with this device. Two of the
+//! links compute on threads of their own. A lost device is created again with everything that belongs to it, and the frame
+//! is repeated.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
@@ -17,11 +18,12 @@ use crate::engine::{
 use clap::Parser as _;
 use pipelines::{begin, layout, pipelines};
 use pixelferry::api::wgpu::{OffscreenTarget, WgpuDisplay, open_device, wgpu};
-use pixelferry::{ComputeBackend, Display, Link, LinkBuilder, open_backend, save_rgba8};
+use pixelferry::{AnyThread, ComputeBackend, Display, Link, LinkBuilder, open_backend, save_rgba8};
 use platform::{Canvas, Windows};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
 
 fn main() -> ExitCode {
     output::end(run(EngineOptions::parse()))
@@ -68,9 +70,9 @@ struct Scene {
     lost: Arc<AtomicBool>,
     display: Arc<WgpuDisplay>,
     kernels: Arc<Kernels>,
-    planet: Link,
-    sea: Link,
-    radar: Link,
+    planet: Link<AnyThread>,
+    sea: Link<AnyThread>,
+    radar: Link<AnyThread>,
     format: wgpu::TextureFormat,
     layout: wgpu::BindGroupLayout,
     pipelines: [wgpu::RenderPipeline; 4],
@@ -100,7 +102,10 @@ impl Scene {
         let (backend, _) = sides.open_sides()?;
         let kernels =
             if Arc::ptr_eq(&backend, outside) { kernels.clone() } else { Arc::new(Kernels::build(backend.as_ref())?) };
-        let link = |desc| Link::open(backend.clone(), display.clone(), desc, options.link_options());
+        let link = |desc| -> Result<_, Failure> {
+            let link = Link::open(backend.clone(), display.clone(), desc, options.link_options())?;
+            Ok(link.for_any_thread(&display).map_err(|_| "the link is to another display")?)
+        };
         let (planet, sea) = (link(planet_desc())?, link(sea_desc())?);
         let radar = link(radar_desc(options.size).1)?;
         say!("{}: planet by {}, sea by {}, radar by {}", display.device(), planet.path(), sea.path(), radar.path())?;
@@ -135,9 +140,17 @@ impl Scene {
         }
         // Frames in flight stay; the old radar is shown until the first one of the new size.
         self.radar.resize(radar_desc(size).1)?;
-        self.planet.frame(|frame| self.kernels.planet(frame, seconds))?;
-        self.sea.frame(|frame| self.kernels.sea(frame, seconds))?;
-        self.radar.frame(|frame| self.kernels.radar(frame, seconds))?;
+        // Each on a thread of its own; this one waits for them, because it draws.
+        let (planet, sea, kernels) = (&mut self.planet, &mut self.sea, &self.kernels);
+        thread::scope(|threads| {
+            let planet = threads.spawn(|| planet.frame(|frame| kernels.planet(frame, seconds)));
+            let sea = threads.spawn(|| sea.frame(|frame| kernels.sea(frame, seconds)));
+            self.radar.frame(|frame| kernels.radar(frame, seconds))?;
+            for computed in [planet, sea] {
+                computed.join().map_err(|_| "a thread panicked")??;
+            }
+            Ok::<_, Failure>(())
+        })?;
         // Reports a lost device, with which nothing more can be created.
         self.display.poll()?;
         if self.lost.load(Relaxed) {

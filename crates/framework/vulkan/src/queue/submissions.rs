@@ -367,7 +367,6 @@ impl Submissions {
     }
 
     /// Returns the number of the last submission.
-    #[cfg(feature = "compute")]
     pub(crate) fn last(&self) -> u64 {
         self.state.lock().last
     }
@@ -441,10 +440,14 @@ impl Submissions {
 
     /// Drops an object when all work submitted to the queue so far has completed, by the display or others.
     pub(crate) fn retire(&self, object: Box<dyn Any + Send + Sync>) {
-        let number = self.flush(None).unwrap_or_else(|error| {
-            tracing::warn!(%error, "could not mark the last use of an object; it is freed with the display");
-            u64::MAX
-        });
+        let number = match self.check_turn() {
+            // This thread records the next submission, whose commands may use the object.
+            Err(_) => self.last() + 1,
+            Ok(()) => self.flush(None).unwrap_or_else(|error| {
+                tracing::warn!(%error, "could not mark the last use of an object; it is freed with the display");
+                u64::MAX
+            }),
+        };
         self.retire_at(number, object);
     }
 }
