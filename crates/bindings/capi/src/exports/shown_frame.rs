@@ -179,7 +179,7 @@ pub mod gl {
 pub mod gl {
     use crate::abi::{pf_gl_buffer, pf_gl_texture, pf_object};
     use crate::failure::{Failure, Result, absent};
-    use pixelferry::{Display, DrawOptions, Error, Link, ShowOutcome, ShownFrame, Surface, WriteFrame};
+    use pixelferry::{Display, DrawOptions, Error, LinkCore, ShowOutcome, ShownFrame, Surface, WriteFrame};
     use std::sync::Arc;
 
     pub fn is_there(_: &Arc<dyn Display>) -> bool {

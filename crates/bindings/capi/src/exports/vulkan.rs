@@ -231,7 +231,7 @@ pub mod engine {
     use super::*;
     use crate::failure::{Failure, Result, absent};
     use interop_core::ShowTarget;
-    use pixelferry::{Display, HeadlessDisplay, Link, Region, Surface};
+    use pixelferry::{Display, HeadlessDisplay, LinkCore, Region, Surface};
 
     pub fn is_there(_: &Arc<dyn Display>) -> bool {
         false
