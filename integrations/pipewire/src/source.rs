@@ -14,7 +14,7 @@ use pipewire::spa::utils::Direction;
 use pipewire::stream::{Stream, StreamFlags, StreamListener, StreamRc, StreamState};
 use pixelferry::ImageDesc;
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// The last picture is sent again after this time.
@@ -38,11 +38,11 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// ```
 pub struct VideoSource {
     // Declared before the objects that they listen to.
-    _listens: (StreamListener<Arc<RefCell<SourceState>>>, Listener),
+    _listens: (StreamListener<Rc<RefCell<SourceState>>>, Listener),
     stream: StreamRc,
     _core: CoreRc,
     main_loop: MainLoopRc,
-    shared: Arc<RefCell<SourceState>>,
+    shared: Rc<RefCell<SourceState>>,
     /// Minimum time between two pictures.
     interval: Duration,
     sent: Option<Instant>,
@@ -83,8 +83,8 @@ impl VideoSource {
         let main_loop = MainLoopRc::new(None).map_err(failed("pw_main_loop_new"))?;
         let context = ContextRc::new(&main_loop, None).map_err(failed("pw_context_new"))?;
         let core = context.connect_rc(None).map_err(PipewireError::Connect)?;
-        let shared = Arc::new(RefCell::new(SourceState::default()));
-        let heard = Arc::clone(&shared);
+        let shared = Rc::new(RefCell::new(SourceState::default()));
+        let heard = Rc::clone(&shared);
         let core_listener = core
             .add_listener_local()
             .error(move |id, _, code, message| heard.borrow_mut().lose(format!("{message} ({code}, of object {id})")))
@@ -98,7 +98,7 @@ impl VideoSource {
         };
         let stream = StreamRc::new(core.clone(), name, about).map_err(failed("pw_stream_new"))?;
         let stream_listener = stream
-            .add_local_listener_with_user_data(Arc::clone(&shared))
+            .add_local_listener_with_user_data(Rc::clone(&shared))
             .state_changed(|_, shared, _, state| shared.borrow_mut().state(&state))
             .param_changed(|stream, shared, id, param| {
                 if id == ParamType::Format.as_raw() {

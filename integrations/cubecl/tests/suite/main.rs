@@ -5,8 +5,8 @@
 use cubecl_wgpu::wgpu::Backends;
 use pixelferry::api::wgpu::wgpu_adapters;
 use pixelferry::{
-    Arg, ComputeBackend, CpuBackend, CpuKernelExt, Display, Error, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkCore,
-    LinkOptions, MemoryDisplay, PathId, PixelFormat, Policy, SurfaceDesc,
+    Arg, ComputeBackend, CpuBackend, CpuKernelExt, Display, Error, Extent, ImageAccess, ImageDesc, KernelSource, Link,
+    LinkCore, LinkOptions, MemoryDisplay, PathId, PixelFormat, Policy, SurfaceDesc,
 };
 use pixelferry_cubecl::rings::{rings, shade};
 use pixelferry_cubecl::{CubeGuest, Pixels};
