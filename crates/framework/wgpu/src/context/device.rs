@@ -6,8 +6,8 @@ use crate::context::vulkan::raw_buffer;
 use interop_core::describe::PlainMutex;
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, QueueId, RawMemory, Result};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard};
-use std::time::Duration;
 
 /// A wgpu device and its queue. Errors that wgpu reports are returned from the calls. Any thread may use it.
 #[derive(Clone)]
@@ -48,6 +48,13 @@ impl Drop for Together {
             tracing::warn!(%error, "recorded commands could not be submitted");
         }
     }
+}
+
+/// A submission whose end can be asked for.
+pub(crate) struct Submission {
+    pub(crate) index: wgpu::SubmissionIndex,
+    /// Set by wgpu, at a poll, after this and all earlier submissions.
+    is_done: Arc<AtomicBool>,
 }
 
 /// Maximum number of calls of [`WgpuDevice::record`] before a submission, so that a device does not idle for long.
@@ -175,13 +182,25 @@ impl WgpuDevice {
         if index.is_none() {
             self.submit_recorded()?;
         }
-        let poll = wgpu::PollType::Wait { submission_index: index, timeout: None };
-        self.poll(poll)
+        // On OpenGL, wgpu waits for about 2 s at most, and then reports a timeout that was not asked for.
+        while !self.polled(wgpu::PollType::Wait { submission_index: index.clone(), timeout: None })? {}
+        Ok(())
+    }
+
+    /// Lets [`WgpuDevice::is_done`] answer for the last submission, `index`.
+    pub(crate) fn submission(&self, index: wgpu::SubmissionIndex) -> Submission {
+        let is_done = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&is_done);
+        self.queue.on_submitted_work_done(move || told.store(true, Ordering::Release));
+        Submission { index, is_done }
     }
 
     /// Returns true where a submission has completed. Does not wait.
-    pub(crate) fn is_done(&self, index: wgpu::SubmissionIndex) -> Result<bool> {
-        self.polled(wgpu::PollType::Wait { submission_index: Some(index), timeout: Some(Duration::ZERO) })
+    pub(crate) fn is_done(&self, submission: &Submission) -> Result<bool> {
+        // A wait with a timeout of 0 would panic where another thread polls at the same time: wgpu-core 30 reads the
+        // fence before it looks whether the queue is empty (mended by gfx-rs/wgpu#9958).
+        self.poll(wgpu::PollType::Poll)?;
+        Ok(submission.is_done.load(Ordering::Acquire))
     }
 
     /// Runs the callbacks of completed work.

@@ -7,6 +7,7 @@ pub(crate) mod semaphore;
 
 pub(crate) use block::Block;
 
+use crate::context::device::Submission;
 use crate::context::device_state::DeviceState;
 use crate::context::gl;
 use crate::context::kept_memory::{KeptMemory, Object};
@@ -41,7 +42,7 @@ enum Keeper {
 pub(crate) struct WgpuStaging {
     body: Body,
     /// The submission after which the block may be written.
-    fence: Option<wgpu::SubmissionIndex>,
+    fence: Option<Submission>,
     /// True where the host has its address.
     is_the_hosts: bool,
     keeper: Option<Keeper>,
@@ -116,15 +117,15 @@ impl WgpuStaging {
 
     /// Marks the block as read by the device up to this submission.
     pub(crate) fn read_until(&mut self, index: wgpu::SubmissionIndex) {
-        self.fence = Some(index);
+        self.fence = Some(self.shared.submission(index));
     }
 
     /// Marks the block as written by the device up to this submission; the host may read it afterwards, if it can.
     pub(crate) fn written_until(&mut self, index: wgpu::SubmissionIndex) -> Result<()> {
         // The writes end with this submission, even if the next call fails.
-        self.fence = Some(index);
+        self.read_until(index);
         if self.is_the_hosts && self.shared.vulkan.is_some() {
-            self.fence = Some(self.shared.show_host()?);
+            self.read_until(self.shared.show_host()?);
         }
         Ok(())
     }
@@ -134,10 +135,10 @@ interop_core::owned!(WgpuStaging: DeviceState, "staging block", |block| &block.s
 
 impl StagingDriver for WgpuStaging {
     fn wait(&mut self) -> Result<()> {
-        if let Some(index) = self.fence.take()
-            && let Err(error) = self.shared.wait(Some(index.clone()))
+        if let Some(last) = self.fence.take()
+            && let Err(error) = self.shared.wait(Some(last.index.clone()))
         {
-            self.fence = Some(index);
+            self.fence = Some(last);
             return Err(error);
         }
         Ok(())
@@ -145,7 +146,7 @@ impl StagingDriver for WgpuStaging {
 
     fn is_done(&mut self) -> Result<bool> {
         match &self.fence {
-            Some(index) => self.shared.is_done(index.clone()),
+            Some(last) => self.shared.is_done(last),
             None => Ok(true),
         }
     }
@@ -161,7 +162,7 @@ impl StagingDriver for WgpuStaging {
     fn fence(&mut self, is_shown: bool) -> Result<()> {
         // Copies already recorded their submission.
         if is_shown {
-            self.fence = Some(self.shared.flush()?);
+            self.read_until(self.shared.flush()?);
         }
         Ok(())
     }

@@ -31,6 +31,7 @@ mod opengl;
 mod opengl_leaks;
 #[path = "../../../interop-core/tests/displays/paths.rs"]
 mod paths;
+mod polls;
 mod shared;
 #[cfg(target_os = "linux")]
 #[path = "../../../interop-core/tests/displays/sharing.rs"]

@@ -18,8 +18,9 @@ fn computes() -> Option<()> {
 #[test]
 fn drawing_and_sharing_are_as_on_vulkan() {
     let Some(()) = computes() else { return };
-    let all = ["colour::", "drawing::", "manners::", "sharing::"];
-    let some = ["colour::every_drawing", "drawing::an_engines_pass", "manners::a_level", "sharing::a_texture"];
+    let all = ["colour::", "drawing::", "manners::", "polls::", "sharing::"];
+    let some =
+        ["colour::every_drawing", "drawing::an_engines_pass", "manners::a_level", "polls::", "sharing::a_texture"];
     let child = Child::of_those(by_level(&some, &all, &all)).unwrap();
     println!("{}", child.env(OPENGL, "1").run().unwrap().passed());
 }
