@@ -1,6 +1,7 @@
 //! Describes the machine and its devices in a result.
 
 use pixelferry::DeviceIdentity;
+use pixelferry::driver::compute::system_memory;
 use serde::Serialize;
 use std::fs;
 
@@ -30,7 +31,7 @@ impl Machine {
             kernel: line("/proc/sys/kernel/osrelease"),
             cpu: line("/proc/cpuinfo").and_then(|text| field(&text, "model name")),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            memory_bytes: memory("MemTotal"),
+            memory_bytes: system_memory("MemTotal"),
             load: line("/proc/loadavg").map(|text| text.split(' ').take(3).collect::<Vec<_>>().join(" ")),
         }
     }
@@ -39,13 +40,6 @@ impl Machine {
 fn field(text: &str, name: &str) -> Option<String> {
     let line = text.lines().find(|line| line.starts_with(name))?;
     Some(line.split_once(':')?.1.trim().to_owned())
-}
-
-/// Returns bytes of memory by their name in `/proc/meminfo`.
-pub(crate) fn memory(name: &str) -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let kib: u64 = field(&text, name)?.split(' ').next()?.parse().ok()?;
-    Some(kib * 1024)
 }
 
 /// A compute device or display.

@@ -2,13 +2,14 @@
 
 use crate::bench::grid::{Mode, Plan, Spot};
 use crate::bench::kernel::ramp;
-use crate::bench::machine::{Device, memory};
+use crate::bench::machine::Device;
 use crate::bench::measure::measure;
 use crate::bench::record::{Cell, SkippedItem};
 use crate::bench::rows::{Rows, Stage};
 use crate::bench::verdict;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::driver::backend_in;
+use pixelferry::driver::compute::system_memory;
 use pixelferry::{ComputeBackend, Display, HeadlessDisplay, Kernel, PixelFormat};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -135,7 +136,7 @@ impl<'a> Tour<'a> {
         if let Some(reason) = no_time(expected, left) {
             return Err(reason);
         }
-        if let Some(free) = memory("MemAvailable")
+        if let Some(free) = system_memory("MemAvailable")
             && spot.memory() > free / 2
         {
             let [takes, free] = [spot.memory(), free].map(|bytes| bytes >> 20);

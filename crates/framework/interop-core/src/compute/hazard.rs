@@ -4,7 +4,6 @@ use super::event::Event;
 use crate::describe::PlainMutex;
 use crate::devices::ranges::{Access, covers, hull, overlap};
 use std::ops::Range;
-use std::sync::MutexGuard;
 
 /// The operations of queues on one memory, and the accesses of the backend's own in-order queue. Backends keep one with
 /// each memory that queues accept.
@@ -34,14 +33,10 @@ impl Inner {
 }
 
 impl Hazards {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock()
-    }
-
     /// Adds an operation of a queue; appends to `after` the events that it must follow. Returns true where it must also
     /// follow the work of the default queue.
     pub(super) fn enter(&self, range: &Range<usize>, access: Access, event: &Event, after: &mut Vec<Event>) -> bool {
-        let mut inner = self.lock();
+        let mut inner = self.0.lock();
         inner.uses.retain(|u| !u.event.is_settled());
         // An operation that uses one memory twice does not wait for itself.
         after.extend(inner.conflicts(range, access).filter(|e| !e.is(event)).cloned());
@@ -62,7 +57,7 @@ impl Hazards {
 
     /// Unfinished operations of queues that work of the default queue must follow.
     pub fn conflicts(&self, range: &Range<usize>, access: Access) -> Vec<Event> {
-        let mut inner = self.lock();
+        let mut inner = self.0.lock();
         if inner.uses.is_empty() {
             return Vec::new();
         }
@@ -72,7 +67,7 @@ impl Hazards {
 
     /// Records an access that the default queue makes after the call that queued it returns.
     pub fn used_by_default(&self, range: &Range<usize>, access: Access) {
-        let mut inner = self.lock();
+        let mut inner = self.0.lock();
         let used = match access {
             Access::Read => &mut inner.read_by_default,
             Access::Write => &mut inner.written_by_default,

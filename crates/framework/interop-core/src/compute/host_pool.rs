@@ -2,7 +2,7 @@
 
 use super::host_buffer::{HostBuffer, HostStorage};
 use crate::describe::PlainMutex;
-use std::sync::{Arc, MutexGuard, Weak};
+use std::sync::{Arc, Weak};
 
 /// Most bytes that a pool keeps for reuse.
 const KEPT: usize = 256 << 20;
@@ -17,17 +17,13 @@ impl<B> Default for HostPool<B> {
 }
 
 impl<B: HostStorage + 'static> HostPool<B> {
-    fn lock(&self) -> MutexGuard<'_, Vec<B>> {
-        self.0.lock()
-    }
-
     /// Returns `len` bytes of arbitrary content: a returned block, or a new one of that length from `make`.
     ///
     /// # Errors
     /// Those of `make`.
     pub fn take<E>(self: &Arc<Self>, len: usize, make: impl FnOnce() -> Result<B, E>) -> Result<HostBuffer, E> {
         let found = {
-            let mut blocks = self.lock();
+            let mut blocks = self.0.lock();
             let sizes = blocks.iter().map(|b| b.bytes().len()).enumerate();
             let fitting = sizes.filter(|(_, size)| (len..=len.saturating_mul(2)).contains(size));
             fitting.min_by_key(|(_, size)| *size).map(|(at, _)| at).map(|at| blocks.swap_remove(at))
@@ -40,7 +36,7 @@ impl<B: HostStorage + 'static> HostPool<B> {
     }
 
     fn give_back(&self, block: B) {
-        let mut blocks = self.lock();
+        let mut blocks = self.0.lock();
         let kept: usize = blocks.iter().map(|b| b.bytes().len()).sum();
         if kept.saturating_add(block.bytes().len()) <= KEPT {
             blocks.push(block);

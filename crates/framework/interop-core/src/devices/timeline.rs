@@ -16,8 +16,8 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, MutexGuard};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -254,17 +254,13 @@ impl<T> Backlog<T> {
         self.on.store(on, Ordering::Relaxed);
         if !on {
             // Dropped outside of the lock, because that may call a driver.
-            drop(std::mem::take(&mut *self.lock()));
+            drop(std::mem::take(&mut *self.list.lock()));
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<T>> {
-        self.list.lock()
     }
 
     /// Adds a piece of work.
     pub fn push(&self, work: T) {
-        let mut list = self.lock();
+        let mut list = self.list.lock();
         let forgotten = if list.len() >= BACKLOG { list.pop_front() } else { None };
         list.push_back(work);
         drop(list);
@@ -278,7 +274,7 @@ impl<T> Backlog<T> {
     /// # Errors
     /// Those of `is_done`; the piece of work that it failed for is dropped.
     pub fn pop_done(&self, is_done: impl FnOnce(&T) -> Result<bool>) -> Result<Option<T>> {
-        let mut list = self.lock();
+        let mut list = self.list.lock();
         let done = list.front().map(is_done);
         let popped = if matches!(done, None | Some(Ok(false))) { None } else { list.pop_front() };
         drop(list);

@@ -14,7 +14,6 @@ use super::Status;
 use super::lone_event::LoneEvent;
 use interop_core::describe::PlainMutex;
 use std::collections::VecDeque;
-use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -75,10 +74,6 @@ impl PendingCommands {
 }
 
 impl MayFail {
-    fn lock(&self) -> MutexGuard<'_, PendingCommands> {
-        self.held.lock()
-    }
-
     /// There is one more event that is not set.
     pub fn begin(&self) {
         self.unset.fetch_add(1, Ordering::SeqCst);
@@ -90,7 +85,7 @@ impl MayFail {
         // Those that wait are queued, and no more.
         let runs =
             |event: &LoneEvent| event.status().is_ok_and(|s| s != Status::Queued && !(s.is_final() && is_left(event)));
-        while began.elapsed() < SETTLED_AFTER && self.lock().commands.iter().any(runs) {
+        while began.elapsed() < SETTLED_AFTER && self.held.lock().commands.iter().any(runs) {
             std::thread::sleep(LOOK);
         }
     }
@@ -98,13 +93,13 @@ impl MayFail {
     /// One was set.
     pub fn end(&self) {
         if self.unset.fetch_sub(1, Ordering::SeqCst) == 1 {
-            self.lock().prune();
+            self.held.lock().prune();
         }
     }
 
     /// A command is in its queue.
     pub fn queued(&self, event: &LoneEvent) {
-        let mut held = self.lock();
+        let mut held = self.held.lock();
         held.commands.push(event.clone());
         if held.commands.len() > held.prune_at.max(FIRST_PRUNE) {
             held.prune();
