@@ -191,8 +191,8 @@ pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, clock: &Clo
     Ok(clock.since(start).as_secs_f64() * 1e6 / frames as f64)
 }
 
-/// Most proofs that are remembered; the oldest are dropped first.
-const MOST_PROVED: usize = 64;
+/// Most proofs that are remembered, for all open pairs of the program; the oldest are dropped first.
+const MOST_PROVED: usize = 4096;
 
 static PROVED: PlainMutex<Vec<ProofRecord>> = PlainMutex::new(Vec::new());
 
