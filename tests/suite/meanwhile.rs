@@ -289,6 +289,37 @@ fn what_was_compared_is_remembered_and_the_rest_goes_on_in_the_next_start() {
 }
 
 #[test]
+fn many_links_of_a_thread_spend_no_more_than_one_and_compare_once() {
+    let folder = std::env::temp_dir().join(format!("pixelferry-many-links-{}", std::process::id()));
+    let faults = faults();
+    // Both sides are shared, as those of an engine are.
+    let (backend, display) = (backend(&faults), display(&faults));
+    let policy = policy(&faults).with_profiles(Profiles::Folder(folder.clone()));
+    let open = || Link::open(backend.clone(), display.clone(), desc(10), LinkOptions::new(policy.clone())).unwrap();
+    let mut links: Vec<Link> = (0..6).map(|_| open()).collect();
+    let least = links[0].report().later.left.len();
+    assert!(least > 5 && links.iter().all(|link| link.path() == links[0].path()), "{}", links[0].explain());
+    let begun = faults.clock().now();
+    let mut frames = 0;
+    while links.iter().any(|link| !link.report().later.left.is_empty()) {
+        for link in &mut links {
+            frame(&faults, link, frames, 20 * MS);
+        }
+        let spent: Duration = links.iter().map(|link| link.report().later.spent).sum();
+        let running = (faults.clock().now() - begun).as_secs_f64();
+        assert!(spent.as_secs_f64() <= 0.02 * running + 0.03, "{spent:?} of {running} s");
+        frames += 1;
+        assert!(frames < 20_000, "{}", links[5].explain());
+    }
+    let _ = std::fs::remove_dir_all(folder);
+    assert!(links.iter().all(|link| link.path() == PathId::HOST_ROUND_TRIP), "{}", links[5].explain());
+    let compared: Vec<_> = links.iter().map(|link| link.report().later.comparisons.len()).collect();
+    // The others compare only the winner, and once more what they had before.
+    assert!(compared[0] >= least && compared[1..].iter().all(|count| *count <= 2), "{compared:?}");
+    assert_eq!(faults.violations(), Vec::<String>::new());
+}
+
+#[test]
 fn real_drivers_show_every_frame_while_paths_are_compared() {
     let (width, height) = (160_u32, 90_u32);
     let desc = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);

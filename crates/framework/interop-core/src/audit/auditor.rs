@@ -14,12 +14,15 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Frames from one automatic audit to the next.
 const EVERY: u64 = 60;
-/// Longest time from one automatic audit to the next, while frames are shown.
+/// Longest time from one automatic audit to the next, while frames are shown and few links are open.
 const LONGEST: Duration = Duration::from_secs(1);
+/// Shortest time from one such audit to the next of any link: with many links, most are audited every 60 frames only.
+const BETWEEN: Duration = Duration::from_millis(100);
 /// Digests of earlier frames that are kept, to recognise stale frames.
 const REMEMBERED: usize = 8;
 
@@ -80,9 +83,32 @@ enum FoundDigest {
     Taken(Digest),
 }
 
+/// Counts a link among those with automatic audits by the system's clock.
+struct CountedLink(bool);
+
+static COUNTED: AtomicU32 = AtomicU32::new(0);
+
+impl CountedLink {
+    fn new(is_counted: bool) -> Self {
+        COUNTED.fetch_add(u32::from(is_counted), Ordering::Relaxed);
+        Self(is_counted)
+    }
+
+    fn longest(&self) -> Duration {
+        if self.0 { LONGEST.max(BETWEEN * COUNTED.load(Ordering::Relaxed)) } else { LONGEST }
+    }
+}
+
+impl Drop for CountedLink {
+    fn drop(&mut self) {
+        COUNTED.fetch_sub(u32::from(self.0), Ordering::Relaxed);
+    }
+}
+
 /// The audits of one link.
 pub(crate) struct Auditor {
     audit: Audit,
+    count: CountedLink,
     clock: Clock,
     sides: Option<Box<(ComputeSide, DisplaySide)>>,
     /// Frames since the last audit, and its time.
@@ -103,7 +129,8 @@ impl Auditor {
             report.absent = Some("the policy says so".into());
         }
         let (clock, since, moment) = (clock.clone(), (0, clock.now()), AuditMoment::FirstRead);
-        Self { audit, clock, sides: None, since, frames: VecDeque::new(), moment, shown: None, report }
+        let count = CountedLink::new(audit == Audit::Auto && clock.is_of_the_system());
+        Self { audit, count, clock, sides: None, since, frames: VecDeque::new(), moment, shown: None, report }
     }
 
     pub fn report(&self) -> &AuditReport {
@@ -134,7 +161,7 @@ impl Auditor {
             Audit::Auto => EVERY,
         };
         self.since.0 += 1;
-        let is_late = self.audit == Audit::Auto && self.clock.since(self.since.1) >= LONGEST;
+        let is_late = self.audit == Audit::Auto && self.clock.since(self.since.1) >= self.count.longest();
         let has_previous = self.frames.back().is_some_and(|previous| previous.frame + 1 == frame);
         match self.since.0 {
             // A program that shows few frames can afford each audit, and would wait long for the second frame.
@@ -354,6 +381,14 @@ fn rows(plan: &DigestPlan, bands: &[u32]) -> Vec<Range<u32>> {
 mod tests {
     use super::*;
     use crate::{BufferView, View};
+
+    #[test]
+    fn many_links_have_fewer_audits_by_time() {
+        // Other tests may count links, too.
+        let links: Vec<_> = (0..200).map(|_| CountedLink::new(true)).collect();
+        assert!(links[0].longest() >= BETWEEN * 200);
+        assert_eq!(CountedLink::new(false).longest(), LONGEST);
+    }
 
     #[test]
     fn verdicts_tell_stale_torn_and_wrong_frames_apart() {

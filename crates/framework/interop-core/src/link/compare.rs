@@ -47,8 +47,7 @@ impl LinkCore {
         let in_use = self.variant();
         let table = TrialContext {
             pairing: policy.pairing(&self.backend, &self.display, self.layout.desc()),
-            clock: &policy.clock,
-            paths: &policy.paths,
+            policy,
             in_use,
             frames_behind: self.path.frames_behind(),
         };
@@ -58,13 +57,13 @@ impl LinkCore {
             Progress::Compared(comparison, measured) => {
                 let us = self.live_trials.reference_us();
                 if let Some(us) = us {
-                    remember(&table, policy, in_use, us, self.live_trials.left());
+                    remember(&table, in_use, us, self.live_trials.left());
                 }
                 tracing::debug!(%comparison, "compared");
                 self.report.note(comparison, measured);
             }
             Progress::Better { path, variant, comparison, measured } => {
-                remember(&table, policy, variant, measured.median_us, self.live_trials.left());
+                remember(&table, variant, measured.median_us, self.live_trials.left());
                 self.switch_path(*path, variant, comparison, measured);
             }
         }

@@ -3,17 +3,20 @@
 //!
 //! The user's frames, memory and kernels take no part: both instances have memory of their own and use the kernel of
 //! all measurements. A path replaces the current one when it is significantly faster and its pixels are correct.
+//!
+//! Of the links of a thread, one at a time compares; the next ones leave out what it found, where that is remembered.
 
 use super::path_variant::{Candidate, Entry, OpenedVariant, PathVariant, disproved};
-use super::policy::Trials;
+use super::policy::{Policy, Trials};
+use super::profile;
 use super::report::{Comparison, Outcome, PathCost, PathState};
 use super::verify::Proof;
 use crate::describe::error::Result;
 use crate::describe::panics::contained;
 use crate::describe::surface::Unwritten;
 use crate::devices::timeline::stage;
-use crate::path::{OpenedPath, Pairing, Paths, SharingPath, blank};
-use crate::tournament::{Clock, MOST_BYTES, Verdict, run_of};
+use crate::path::{OpenedPath, Pairing, SharingPath, blank};
+use crate::tournament::{Clock, ComparisonTurn, MOST_BYTES, TurnAnswer, Verdict, run_of};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -27,8 +30,7 @@ const LEAST_WAIT: f64 = 0.1;
 /// The parts of the link that a step needs.
 pub(crate) struct TrialContext<'a> {
     pub pairing: Pairing<'a>,
-    pub clock: &'a Clock,
-    pub paths: &'a Paths,
+    pub policy: &'a Policy,
     /// The current candidate.
     pub in_use: PathVariant,
     /// Number of frames behind of the current candidate.
@@ -62,6 +64,9 @@ pub(crate) struct LiveTrials {
     waiting: VecDeque<PathVariant>,
     begun: Duration,
     spent: Duration,
+    turn: ComparisonTurn,
+    /// The moment from which the share of time counts, and the time that was spent before it.
+    earning: (Duration, Duration),
     costs: Costs,
     beat: Beat,
     /// A second instance of the current candidate.
@@ -108,10 +113,13 @@ impl LiveTrials {
     pub fn new(untried: Vec<PathVariant>, clock: &Clock, opening: Duration, frame: Option<Duration>) -> Self {
         let frame = frame.unwrap_or(UNSEEN);
         let costs = Costs { open: opening.min(UNSEEN), frame, turn: Duration::ZERO, proof: 2 * frame };
+        let begun = clock.now();
         Self {
             waiting: untried.into(),
-            begun: clock.now(),
+            begun,
             spent: Duration::ZERO,
+            turn: ComparisonTurn::new(),
+            earning: (begun, Duration::ZERO),
             costs,
             beat: Beat::default(),
             reference: None,
@@ -131,10 +139,12 @@ impl LiveTrials {
     pub fn restart(&mut self, clock: &Clock) {
         self.give_up();
         (self.begun, self.spent, self.beat) = (clock.now(), Duration::ZERO, Beat::default());
+        self.earning = (self.begun, self.spent);
     }
 
     /// Frees the memory of the current duel, which is left for later.
     fn give_up(&mut self) {
+        self.turn.end();
         if let Some(duel) = self.duel.take() {
             self.waiting.push_front(duel.entry.who.variant);
         }
@@ -144,6 +154,7 @@ impl LiveTrials {
     /// Ends all comparisons and frees their memory.
     pub fn stop(&mut self) {
         self.waiting.clear();
+        self.turn.end();
         (self.duel, self.reference) = (None, None);
     }
 
@@ -173,18 +184,22 @@ impl LiveTrials {
 
     /// Does the next step, if `limit` has time for it.
     pub fn step(&mut self, context: &TrialContext<'_>, limit: TrialLimit) -> Progress {
-        let Some((job, variant)) = self.job() else { return Progress::Rested };
+        if !self.has_turn(context, limit) {
+            return Progress::Rested;
+        }
+        // Another link may have compared the rest.
+        let Some((job, variant)) = self.job() else { return Progress::Done };
         if !self.has_time(job, context, limit) {
             return Progress::Rested;
         }
-        let begun = context.clock.now();
+        let begun = context.policy.clock.now();
         let left = self.time_left(begun, limit);
         let waiting = self.waiting.len() as u32;
         if let Some(duel) = &mut self.duel {
             duel.share = left.saturating_add(duel.spent) / (waiting + 1);
         }
         let done = self.run_job(job, variant, context);
-        let took = context.clock.since(begun);
+        let took = context.policy.clock.since(begun);
         if let Some(duel) = &mut self.duel {
             duel.spent += took;
         }
@@ -195,6 +210,39 @@ impl LiveTrials {
             *last = took;
         }
         done
+    }
+
+    /// True where no other link of this thread compares its paths between frames.
+    fn has_turn(&mut self, context: &TrialContext<'_>, limit: TrialLimit) -> bool {
+        let TrialLimit::Policy(Trials::Spread { within, .. }) = limit else { return true };
+        let now = context.policy.clock.now();
+        if now.saturating_sub(self.begun) > within {
+            // Left for the next start, or for an explicit call.
+            self.give_up();
+            return false;
+        }
+        match self.turn.ask() {
+            TurnAnswer::GoesOn => true,
+            TurnAnswer::Others => {
+                // It had the turn, and showed no frames for a while.
+                self.give_up();
+                false
+            }
+            TurnAnswer::Begins => {
+                self.earning = (now, self.spent);
+                self.leave_out_known(context);
+                true
+            }
+        }
+    }
+
+    /// Leaves out what another link, or program, has compared since this one was opened.
+    fn leave_out_known(&mut self, context: &TrialContext<'_>) {
+        let Some((best, left)) = profile::best_of(&context.pairing, context.policy) else { return };
+        self.waiting.retain(|variant| left.contains(variant));
+        if best != context.in_use {
+            self.waiting.push_front(best);
+        }
     }
 
     /// Returns the next step and its candidate.
@@ -213,15 +261,11 @@ impl LiveTrials {
     fn has_time(&mut self, job: Job, context: &TrialContext<'_>, limit: TrialLimit) -> bool {
         let takes = self.costs.of(job, &context.pairing);
         match limit {
-            TrialLimit::Until(end) => context.clock.fits(takes, Some(end)),
+            TrialLimit::Until(end) => context.policy.clock.fits(takes, Some(end)),
             TrialLimit::Policy(Trials::Spread { share, within }) => {
-                let running = context.clock.since(self.begun);
-                if running > within {
-                    // Left for the next start, or for an explicit call.
-                    self.give_up();
-                    return false;
-                }
-                let earned = part(running, share);
+                let running = context.policy.clock.since(self.begun);
+                let (since, before) = self.earning;
+                let earned = before + part(context.policy.clock.since(since), share);
                 let fits = self.beat.wait().is_none_or(|wait| takes * 5 / 4 <= wait || running > within / 2);
                 earned >= self.spent + takes && fits && takes_memory(context) <= MOST_BYTES
             }
@@ -292,11 +336,11 @@ impl LiveTrials {
         let timed = |error| PathState::Rejected { reason: format!("during timing: {error}") };
         if job == Job::Warm {
             let cold = if duel.entry.is_cold() { &mut duel.entry } else { reference };
-            cold.warm(&context.pairing, context.clock).map_err(timed)?;
+            cold.warm(&context.pairing, &context.policy.clock).map_err(timed)?;
             return Ok(Progress::Done);
         }
         let whose = Entry::whose_turn(&mut duel.entry, reference, &mut self.round);
-        whose.turn(&context.pairing, context.clock, self.round).map_err(timed)?;
+        whose.turn(&context.pairing, &context.policy.clock, self.round).map_err(timed)?;
         if !(duel.entry.has_turn_in(self.round) && reference.has_turn_in(self.round)) {
             return Ok(Progress::Done);
         }
@@ -363,14 +407,14 @@ impl LiveTrials {
             median_us: measured.map(|measured| measured.median_us),
             turns: both.map_or(0, |(duel, other)| duel.entry.rounds_with(other)),
             outcome,
-            after: context.clock.since(self.begun),
+            after: context.policy.clock.since(self.begun),
         }
     }
 }
 
 fn open(variant: PathVariant, context: &TrialContext<'_>) -> Result<Entry, PathState> {
     let gone = || PathState::OpenFailed { reason: "it is not one of the policy's paths".into() };
-    let spec = context.paths.get(variant.id).ok_or_else(gone)?;
+    let spec = context.policy.paths.get(variant.id).ok_or_else(gone)?;
     let mut path = Candidate { spec, sync: variant.sync }.open(&context.pairing)?;
     let late = contained(|| path.set_frames_behind(context.frames_behind));
     late.map_err(|error| PathState::OpenFailed { reason: error.to_string() })?;

@@ -222,13 +222,8 @@ pub(crate) fn forget(
 }
 
 /// Remembers that `variant` is the best of all candidates except `left`, by the comparisons while the program ran.
-pub(crate) fn remember(
-    context: &TrialContext<'_>,
-    policy: &Policy,
-    variant: PathVariant,
-    us: f64,
-    left: Vec<PathVariant>,
-) {
+pub(crate) fn remember(context: &TrialContext<'_>, variant: PathVariant, us: f64, left: Vec<PathVariant>) {
+    let policy = context.policy;
     let Ok(candidates) = Candidates::new(&context.pairing, policy, &[]) else { return };
     let Some(candidate) = candidates.candidates.iter().find(|candidate| candidate.variant() == variant).copied() else {
         return;

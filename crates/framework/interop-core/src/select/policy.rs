@@ -103,7 +103,8 @@ pub enum Trials {
     /// Only in [`Link::compare_paths`](crate::LinkCore::compare_paths).
     Asked,
     /// In [`Link::compare_paths`](crate::LinkCore::compare_paths), and in small steps before frames begin: for this share of the time since the
-    /// link was opened, and only until `within` has passed.
+    /// link was opened, and only until `within` has passed. Of the links of a thread, one at a time compares; the others
+    /// leave out what is already remembered ([`Profiles`]).
     ///
     /// In a program that waits between frames (for the screen or for a clock), a step that takes longer than that wait
     /// is postponed to the second half of `within`, because it may delay a frame.
@@ -137,7 +138,8 @@ pub enum Audit {
     Off,
     /// Every frame whose number is a multiple of this one.
     Every(NonZero<u32>),
-    /// Every 60th frame, and at least one a second while frames are shown.
+    /// Every 60th frame, and at least one a second while frames are shown. More than ten links of a program share ten such
+    /// audits a second.
     #[default]
     Auto,
 }

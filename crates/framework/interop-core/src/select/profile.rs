@@ -4,6 +4,7 @@
 //! profile is written to a new file, which is then renamed over the old one, so that two programs at once leave one
 //! complete file.
 
+use super::candidates::Candidates;
 use super::path_variant::{Candidate, PathVariant};
 use super::policy::{Mode, Policy, Profiles};
 use crate::describe::surface::SurfaceDesc;
@@ -207,6 +208,13 @@ pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'
     let left =
         candidates.iter().map(Candidate::variant).filter(|variant| found.left.contains(&variant.to_string())).collect();
     Some(SavedChoice { candidate: *candidate, frames_behind: found.frames_behind, found: found.found, left })
+}
+
+/// Returns the candidate that is stored as the best of all except those in the list.
+pub(super) fn best_of(pairing: &Pairing<'_>, policy: &Policy) -> Option<(PathVariant, Vec<PathVariant>)> {
+    let candidates = Candidates::new(pairing, policy, &[]).ok()?.candidates;
+    let saved = load(&policy.profiles, &Key::new(pairing, &candidates, policy), &candidates)?;
+    matches!(saved.found, ChoiceBasis::Quickest(_)).then(|| (saved.candidate.variant(), saved.left))
 }
 
 /// Stores a selection. A failure is only logged.

@@ -16,12 +16,14 @@
 mod entry;
 mod stats;
 mod time;
+mod turn;
 
 pub use entry::{Contestant, Entry, MOST_SAMPLES, TURN, Terms, Verdict};
 pub(crate) use entry::{HOPELESS, run_of};
 pub use stats::{Ratio, quantile, quantiles};
 pub use time::Clock;
 pub(crate) use time::{ShortestTime, micros};
+pub(crate) use turn::{ComparisonTurn, TurnAnswer};
 
 use crate::describe::error::Error;
 use crate::devices::timeline::stage;

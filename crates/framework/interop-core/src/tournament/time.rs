@@ -24,6 +24,11 @@ impl Clock {
         self.0.as_ref().map_or_else(|| BEGINNING.elapsed(), |now| now())
     }
 
+    /// True where a program has not given its own function.
+    pub(crate) const fn is_of_the_system(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Returns the time since `then`.
     pub fn since(&self, then: Duration) -> Duration {
         self.now().saturating_sub(then)
