@@ -8,6 +8,7 @@
 //! | `defaults` | the default choice beside every backend that can be forced |
 //! | `start` | what choosing a path costs when a link is opened |
 //! | `resize` | what a resize costs beside a frame |
+//! | `many` | many links beside one |
 //! | `stream` | frames from one process to another, beside the same within one |
 //! | `look` | what it costs to look closely at an array |
 //! | `record` | what a film costs its program |

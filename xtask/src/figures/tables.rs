@@ -36,6 +36,13 @@ const RESIZED: &[Want] = &[("of", "resize_ms"), ("access", "texture"), ("rule", 
 const FIRST: &[Want] = &[("of", "first_ms"), ("access", "texture"), ("rule", "overwrite")];
 const OPENED: &[Want] = &[("of", "open_ms"), ("access", "texture"), ("rule", "overwrite")];
 
+const ONE_LINK: &[Want] = &[("links", "1")];
+const ON_ONE: Want = ("own_displays", "false");
+const ON_MANY: Want = ("own_displays", "true");
+const THREADS: Want = ("compute", "~CPU");
+const OPENCL: Want = ("compute", "~OpenCL");
+const WGSL: Want = ("compute", "~wgpu");
+
 /// Every table.
 pub const TABLES: &[Table] = &[
     Table {
@@ -167,6 +174,29 @@ pub const TABLES: &[Table] = &[
             ("OpenGL, `external-upload`", &[("file", "~external-upload-gl")]),
             ("wgpu, `exported-texture`", &[("file", "~resize-wgpu")]),
             ("wgpu, `external-upload`", &[("file", "~external-upload-wgpu")]),
+        ],
+    },
+    Table {
+        name: "many",
+        files: &["bench/samples/many-2cores.jsonl"],
+        scale: 1.0,
+        head: "links",
+        columns: &[
+            column("opening, ms", &[("of", "open_ms")], ONE_LINK),
+            column("a frame, us", &[("of", "frame_us")], ONE_LINK),
+            column("a resize, ms", &[("of", "resize_ms")], ONE_LINK),
+        ],
+        rows: &[
+            ("threads to OpenGL, 1", &[ON_ONE, THREADS, ("links", "1")]),
+            ("threads to OpenGL, 8", &[ON_ONE, THREADS, ("links", "8")]),
+            ("threads to OpenGL, 64", &[ON_ONE, THREADS, ("links", "64")]),
+            ("threads to OpenGL, 256", &[ON_ONE, THREADS, ("links", "256")]),
+            ("OpenCL to Vulkan, 1", &[ON_ONE, OPENCL, ("links", "1")]),
+            ("OpenCL to Vulkan, 256", &[ON_ONE, OPENCL, ("links", "256")]),
+            ("WGSL to wgpu, 1", &[ON_ONE, WGSL, ("links", "1")]),
+            ("WGSL to wgpu, 256", &[ON_ONE, WGSL, ("links", "256")]),
+            ("threads to OpenGL, 1 display each, 1", &[ON_MANY, THREADS, ("links", "1")]),
+            ("threads to OpenGL, 1 display each, 256", &[ON_MANY, THREADS, ("links", "256")]),
         ],
     },
     Table {
