@@ -39,6 +39,7 @@ const OPENED: &[Want] = &[("of", "open_ms"), ("access", "texture"), ("rule", "ov
 const ONE_LINK: &[Want] = &[("links", "1")];
 const ON_ONE: Want = ("own_displays", "false");
 const ON_MANY: Want = ("own_displays", "true");
+const BY_HAND: Want = ("compute", "by hand");
 const THREADS: Want = ("compute", "~CPU");
 const OPENCL: Want = ("compute", "~OpenCL");
 const WGSL: Want = ("compute", "~wgpu");
@@ -187,6 +188,8 @@ pub const TABLES: &[Table] = &[
             column("a resize, ms", &[("of", "resize_ms")], ONE_LINK),
         ],
         rows: &[
+            ("by hand on OpenGL, 1", &[ON_ONE, BY_HAND, ("links", "1")]),
+            ("by hand on OpenGL, 256", &[ON_ONE, BY_HAND, ("links", "256")]),
             ("threads to OpenGL, 1", &[ON_ONE, THREADS, ("links", "1")]),
             ("threads to OpenGL, 8", &[ON_ONE, THREADS, ("links", "8")]),
             ("threads to OpenGL, 64", &[ON_ONE, THREADS, ("links", "64")]),

@@ -6,20 +6,25 @@
 //! `memory` is what the process holds more for each link, with all of its frames made; memory of a GPU is not in it.
 //! `open` counts links to open devices, with the path remembered from an earlier start; `devices` is the time for the
 //! devices. The columns with x compare a row with the row of one link, times the number of links. The last columns
-//! are what stays when all links, but no devices, are closed, and what stays in addition when as many were opened and
-//! closed again.
+//! are what stays when all links, but no devices, are closed, and what another round of opening and closing adds once
+//! drivers have filled their caches.
+//!
+//! The rows `by hand` are a program without pixelferry: as many pictures are filled by the host, uploaded and drawn.
 //!
 //! `PIXELFERRY_PATH` restricts the run to one path.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
+mod by_hand;
+
+use by_hand::ByHand;
 use measure::{Screen, argument, listed, sizes, write_rows};
 use pixelferry::api::wgpu::WgpuDisplay;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
-    BackendChoice, ComputeBackend, DisplayChoice, DrawOptions, HeadlessDisplay, ImageDesc, Link, LinkBuilder,
-    LinkOptions, PixelFormat, Policy, Profiles, Result, SurfaceDesc, Unwritten, command::ApiChoice as _,
+    BackendChoice, ComputeBackend, Display as _, DisplayChoice, DrawOptions, HeadlessDisplay, ImageDesc, Link,
+    LinkBuilder, LinkOptions, PixelFormat, Policy, Profiles, Result, SurfaceDesc, Unwritten, command::ApiChoice as _,
 };
 use pixelferry_testing::Usage;
 use serde::{Deserialize, Serialize};
@@ -33,6 +38,8 @@ const WARM: u32 = 6;
 /// Frames of all links together in a row, at least.
 const FRAMES: usize = 1024;
 const FEWEST_ROUNDS: usize = 12;
+/// Name of the rows without pixelferry, instead of a backend.
+const BY_HAND: &str = "by hand";
 
 #[derive(Serialize, Deserialize)]
 struct ManyRow {
@@ -51,8 +58,8 @@ struct ManyRow {
     /// Times for a resize of every link, for each of them.
     resize_ms: Vec<f64>,
     close_ms: f64,
-    /// Growth of the process with all links open, what is left of it when they are closed, and what is left in addition
-    /// when as many were opened and closed again.
+    /// Growth of the process with all links open, what is left of it when they are closed, and what the third round of
+    /// opening and closing as many adds to the second.
     open: Growth,
     closed: Growth,
     again: Growth,
@@ -133,8 +140,44 @@ fn ms(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
+/// Measures pictures without pixelferry, in this process.
+fn measured_by_hand(size: (u32, u32), count: usize) -> Result<ManyRow> {
+    // The driver's own memory stays.
+    ByHand::new(1, size)?.frames(0);
+    let before = Usage::here().expect("the system reports it");
+    let start = Instant::now();
+    let mut pictures = ByHand::new(count, size)?;
+    let devices_ms = ms(start);
+    for nonce in 0..WARM {
+        pictures.frames(nonce);
+        pictures.check(nonce);
+    }
+    let rounds = (FRAMES / count).max(FEWEST_ROUNDS) as u32;
+    let frame_us = (0..rounds).map(|nonce| pictures.frames(nonce) * 1e3 / count as f64).collect();
+    let nothing = || Growth { bytes: 0, descriptors: 0, threads: 0 };
+    Ok(ManyRow {
+        compute: "by hand".into(),
+        display: pictures.context.device().to_string(),
+        path: "glTexSubImage2D".into(),
+        size: format!("{}x{}", size.0, size.1),
+        own_displays: false,
+        links: count,
+        devices_ms,
+        open_ms: Vec::new(),
+        frame_us,
+        resize_ms: Vec::new(),
+        close_ms: 0.0,
+        open: Growth::since(&before),
+        closed: nothing(),
+        again: nothing(),
+    })
+}
+
 /// Measures in this process.
 fn measured(side: [&str; 2], size: (u32, u32), own: bool, count: usize, folder: &Path) -> Result<ManyRow> {
+    if side[0] == BY_HAND {
+        return measured_by_hand(size, count);
+    }
     let backend = BackendChoice::parse(side[0]).expect("a backend's name");
     let display = DisplayChoice::parse(side[1]).expect("a display's name");
     let start = Instant::now();
@@ -204,12 +247,16 @@ fn measured(side: [&str; 2], size: (u32, u32), own: bool, count: usize, folder: 
     close(links)?;
     let close_ms = ms(start);
     let closed = Growth::since(&before);
-    let once = Usage::here().expect("the system reports it");
-    let mut links = (0..count).map(|at| side(at).link(size, folder)).collect::<Result<Vec<_>>>()?;
-    for nonce in 0..WARM {
-        frames(&mut links, size, nonce)?;
-    }
-    close(links)?;
+    let reopened = || -> Result<Usage> {
+        let mut links = (0..count).map(|at| side(at).link(size, folder)).collect::<Result<Vec<_>>>()?;
+        for nonce in 0..WARM {
+            frames(&mut links, size, nonce)?;
+        }
+        close(links)?;
+        Ok(Usage::here().expect("the system reports it"))
+    };
+    let once = reopened()?;
+    reopened()?;
     Ok(ManyRow {
         compute: sides[0].backend.device().to_string(),
         display: sides[0].screen.display().device().to_string(),
@@ -253,8 +300,10 @@ fn row(side: [&str; 2], size: (u32, u32), own: bool, count: usize, folder: &Path
 fn print(row: &ManyRow, one: Option<&ManyRow>) {
     let median = |samples: &[f64]| quantile(samples, 0.5);
     let links = row.links as f64;
-    let opened = |row: &ManyRow| row.open_ms.iter().sum::<f64>() / row.open_ms.len() as f64;
-    let times = |value: f64, one: Option<f64>| one.map_or("-".into(), |one| format!("{:.2}", value / one));
+    let opened = |row: &ManyRow| row.open_ms.iter().fold(0.0, |sum, ms| sum + ms) / row.open_ms.len().max(1) as f64;
+    let times = |value: f64, one: Option<f64>| {
+        one.filter(|one| *one > 0.0).map_or("-".into(), |one| format!("{:.2}", value / one))
+    };
     println!(
         "| {} -> {} | {} | {} | {} | {} | {:.0} | {:.2} | {} | {:.0} | {} | {:.0} | {:.0} | {} | {:.2} | {} | {:.1} | {} | {} | {}, {} KiB | {}, {} | {}, {} |",
         row.compute,
@@ -312,16 +361,19 @@ fn main() {
          | resize ms/link | x | close ms/link | descriptors | threads | memory left | descriptors left | threads left |"
     );
     println!("{}|", "|---".repeat(21));
-    let backends = BackendChoice::all().filter(|row| row.choice.api().is_some() && listed("--backend", row.name));
-    for backend in backends {
+    let backends = BackendChoice::all().filter(|row| row.choice.api().is_some()).map(|row| row.name);
+    for backend in [BY_HAND].into_iter().chain(backends).filter(|name| listed("--backend", name)) {
         for display in DisplayChoice::all().filter(|row| listed("--display", row.name)) {
-            let side = [backend.name, display.name];
+            let side = [backend, display.name];
+            if backend == BY_HAND && display.name != "gl" {
+                continue;
+            }
             // Chooses the path for all rows.
             if let Err(error) = row(side, size, false, 1, &folder) {
                 println!("SKIPPED {} -> {}: {error}", side[0], side[1]);
                 continue;
             }
-            for own in owns {
+            for own in owns.iter().filter(|own| backend != BY_HAND || !**own) {
                 let mut one = None;
                 for count in &counts {
                     match row(side, size, *own, *count, &folder) {
