@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// A link that shows no frame for this long loses its turn.
-const IDLE: Duration = Duration::from_secs(1);
+const IDLE: Duration = Duration::from_secs(5);
 
 thread_local! {
     /// The link whose turn it is, and when it said so last.
