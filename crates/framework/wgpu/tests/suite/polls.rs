@@ -14,7 +14,7 @@ const BYTES: usize = 1 << 14;
 fn a_block_is_asked_for_while_another_thread_polls() {
     let Some(display) = common::display() else { return };
     let is_over = AtomicBool::new(false);
-    let (device, frames) = (display.wgpu_device(), by_level(1000, 20_000, 20_000));
+    let (device, frames) = (display.wgpu_device(), by_level(1000, 4000, 20_000));
     let shown = thread::scope(|scope| {
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
