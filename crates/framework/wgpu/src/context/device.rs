@@ -8,6 +8,7 @@ use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, QueueId, RawMemory, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard};
+use std::time::{Duration, Instant};
 
 /// A wgpu device and its queue. Errors that wgpu reports are returned from the calls. Any thread may use it.
 #[derive(Clone)]
@@ -182,9 +183,16 @@ impl WgpuDevice {
         if index.is_none() {
             self.submit_recorded()?;
         }
-        // On OpenGL, wgpu waits for about 2 s at most, and then reports a timeout that was not asked for.
-        while !self.polled(wgpu::PollType::Wait { submission_index: index.clone(), timeout: None })? {}
-        Ok(())
+        loop {
+            let begun = Instant::now();
+            if self.polled(wgpu::PollType::Wait { submission_index: index.clone(), timeout: None })? {
+                return Ok(());
+            }
+            // On OpenGL, wgpu waits for about 2 s at most, and reports a failed wait as a timeout, too.
+            if begun.elapsed() < LEAST_TIMEOUT {
+                return Err(self.failure("waiting for the device failed".into(), LOST));
+            }
+        }
     }
 
     /// Lets [`WgpuDevice::is_done`] answer for the last submission, `index`.
@@ -232,4 +240,6 @@ impl WgpuDevice {
     }
 }
 
+/// A timeout that comes earlier is a failed wait.
+const LEAST_TIMEOUT: Duration = Duration::from_secs(1);
 const LOST: &str = "The driver was reset; create a new device, display and links.";
