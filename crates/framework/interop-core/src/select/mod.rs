@@ -215,21 +215,17 @@ pub(crate) fn forget(
     policy: &Policy,
 ) {
     distrust(backend, display);
-    let pairing = policy.pairing(backend, display, desc);
-    if let Ok(candidates) = Candidates::new(&pairing, policy, &[]) {
-        profile::remove(&policy.profiles, &Key::new(&pairing, &candidates.candidates, policy));
+    if let Some((key, _)) = profile::candidates(&policy.pairing(backend, display, desc), policy) {
+        profile::remove(&policy.profiles, &key);
     }
 }
 
 /// Remembers that `variant` is the best of all candidates except `left`, by the comparisons while the program ran.
 pub(crate) fn remember(context: &TrialContext<'_>, variant: PathVariant, us: f64, left: Vec<PathVariant>) {
-    let policy = context.policy;
-    let Ok(candidates) = Candidates::new(&context.pairing, policy, &[]) else { return };
-    let Some(candidate) = candidates.candidates.iter().find(|candidate| candidate.variant() == variant).copied() else {
-        return;
-    };
+    let Some((key, candidates)) = profile::candidates(&context.pairing, context.policy) else { return };
+    let Some(candidate) = candidates.into_iter().find(|candidate| candidate.variant() == variant) else { return };
     let what = SavedChoice { candidate, frames_behind: context.frames_behind, found: ChoiceBasis::Quickest(us), left };
-    profile::store(&policy.profiles, &Key::new(&context.pairing, &candidates.candidates, policy), what);
+    profile::store(&context.policy.profiles, &key, what);
 }
 
 /// The selected candidate.

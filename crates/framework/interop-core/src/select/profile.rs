@@ -210,10 +210,16 @@ pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'
     Some(SavedChoice { candidate: *candidate, frames_behind: found.frames_behind, found: found.found, left })
 }
 
+/// Returns the key of a pairing's profile and all candidates; `None` where the policy or the surface is invalid.
+pub(super) fn candidates<'p>(pairing: &Pairing<'_>, policy: &'p Policy) -> Option<(Key, Vec<Candidate<'p>>)> {
+    let candidates = Candidates::new(pairing, policy, &[]).ok()?.candidates;
+    Some((Key::new(pairing, &candidates, policy), candidates))
+}
+
 /// Returns the candidate that is stored as the best of all except those in the list.
 pub(super) fn best_of(pairing: &Pairing<'_>, policy: &Policy) -> Option<(PathVariant, Vec<PathVariant>)> {
-    let candidates = Candidates::new(pairing, policy, &[]).ok()?.candidates;
-    let saved = load(&policy.profiles, &Key::new(pairing, &candidates, policy), &candidates)?;
+    let (key, candidates) = candidates(pairing, policy)?;
+    let saved = load(&policy.profiles, &key, &candidates)?;
     matches!(saved.found, ChoiceBasis::Quickest(_)).then(|| (saved.candidate.variant(), saved.left))
 }
 
