@@ -22,10 +22,11 @@
 
 #![allow(clippy::expect_used, clippy::print_stderr, clippy::exit)] // a benchmark that cannot run says so and stops
 
-use pixelferry::api::gl::{self, GlDisplay};
+use glow::HasContext as _;
+use pixelferry::api::gl::{self, GlDisplay, glow};
 use pixelferry::api::wgpu::{self, WgpuDisplay};
 use pixelferry::driver::select::quantile;
-use pixelferry::{Display as _, DrawOptions, LinkCore, Result, ShowOutcome, ShownFrame, WriteFrame};
+use pixelferry::{Display as _, DrawOptions, HeadlessDisplay, LinkCore, Result, ShowOutcome, ShownFrame, WriteFrame};
 use serde::Serialize;
 use std::env;
 use std::str::FromStr;
@@ -89,6 +90,26 @@ pub fn write_rows(rows: &[impl Serialize]) {
     std::fs::write(file, lines).expect("the file after --json");
 }
 
+/// Links a program by hand, in this display's context, which stays current.
+pub fn gl_program(display: &GlDisplay, shaders: &[(u32, &str)]) -> glow::Program {
+    display.make_current().expect("the context");
+    let gl: &glow::Context = display.gl();
+    // SAFETY: the context is current on this thread; the names are of it.
+    unsafe {
+        let program = gl.create_program().expect("a program");
+        for (kind, text) in shaders {
+            let shader = gl.create_shader(*kind).expect("a shader");
+            gl.shader_source(shader, text);
+            gl.compile_shader(shader);
+            assert!(gl.get_shader_compile_status(shader), "{}", gl.get_shader_info_log(shader));
+            gl.attach_shader(program, shader);
+        }
+        gl.link_program(program);
+        assert!(gl.get_program_link_status(program), "{}", gl.get_program_info_log(program));
+        program
+    }
+}
+
 /// A display's own texture, into which frames are drawn.
 pub enum Screen {
     /// A texture on OpenGL.
@@ -98,6 +119,15 @@ pub enum Screen {
 }
 
 impl Screen {
+    /// Creates a texture of this size in pixels; `None` if the display has none.
+    pub fn of(display: &HeadlessDisplay, size: (u32, u32)) -> Result<Option<Self>> {
+        match (display.gl(), display.downcast_ref::<WgpuDisplay>()) {
+            (Some(gl), _) => Self::gl(gl, size).map(Some),
+            (_, Some(wgpu)) => Self::wgpu(wgpu, size).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// Creates a texture of this size in pixels on OpenGL.
     pub fn gl(display: &Arc<GlDisplay>, (width, height): (u32, u32)) -> Result<Self> {
         Ok(Self::Gl(Arc::clone(display), display.create_offscreen_target(width, height)?))

@@ -10,7 +10,6 @@
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
 use measure::{Screen, argument, number, write_rows};
-use pixelferry::api::wgpu::WgpuDisplay;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
@@ -186,11 +185,7 @@ fn main() {
         let mut run = || -> Result<()> {
             let desc = SurfaceDesc::image(FROM.0, FROM.1, PixelFormat::Rgba8);
             let (backend, screen) = LinkBuilder::new(desc).backend(*backend).display(*display).open_sides()?;
-            let target = match (screen.gl(), screen.downcast_ref::<WgpuDisplay>()) {
-                (Some(gl), _) => Some(Screen::gl(gl, LARGEST)?),
-                (_, Some(wgpu)) => Some(Screen::wgpu(wgpu, LARGEST)?),
-                _ => None,
-            };
+            let target = Screen::of(&screen, LARGEST)?;
             let mut bench = Bench { backend, screen, target, nonce: 0 };
             for access in [ImageAccess::Texture, ImageAccess::Any] {
                 for room in rooms {

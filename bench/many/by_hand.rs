@@ -1,6 +1,7 @@
 //! The frames of many links by hand, on OpenGL: the host fills a picture for each, which is uploaded and drawn.
 
 use glow::HasContext as _;
+use measure::gl_program;
 use pixelferry::Result;
 use pixelferry::api::gl::{GlDisplay, HeadlessOptions, OffscreenTarget, glow};
 use std::sync::Arc;
@@ -34,17 +35,9 @@ impl ByHand {
         let target = context.create_offscreen_target(width, height)?;
         let gl: &glow::Context = context.gl();
         let pictures = vec![vec![0; (width * height * 4) as usize]; count];
+        let program = gl_program(&context, &[(glow::VERTEX_SHADER, VERTICES), (glow::FRAGMENT_SHADER, FRAGMENTS)]);
         // SAFETY: the context is current on this thread; the names are of it, and sizes are positive.
         let textures = unsafe {
-            let program = gl.create_program().expect("a program");
-            for (kind, text) in [(glow::VERTEX_SHADER, VERTICES), (glow::FRAGMENT_SHADER, FRAGMENTS)] {
-                let shader = gl.create_shader(kind).expect("a shader");
-                gl.shader_source(shader, text);
-                gl.compile_shader(shader);
-                gl.attach_shader(program, shader);
-            }
-            gl.link_program(program);
-            assert!(gl.get_program_link_status(program), "{}", gl.get_program_info_log(program));
             gl.use_program(Some(program));
             gl.bind_vertex_array(Some(gl.create_vertex_array().expect("a vertex array")));
             let texture = || {

@@ -19,7 +19,6 @@ mod by_hand;
 
 use by_hand::ByHand;
 use measure::{Screen, argument, listed, sizes, write_rows};
-use pixelferry::api::wgpu::WgpuDisplay;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
@@ -94,11 +93,7 @@ struct Side {
 impl Side {
     fn open(backend: BackendChoice, display: DisplayChoice, size: (u32, u32)) -> Result<Self> {
         let (backend, screen) = LinkBuilder::new(desc(size)).backend(backend).display(display).open_sides()?;
-        let target = match (screen.gl(), screen.downcast_ref::<WgpuDisplay>()) {
-            (Some(gl), _) => Some(Screen::gl(gl, size)?),
-            (_, Some(wgpu)) => Some(Screen::wgpu(wgpu, size)?),
-            _ => None,
-        };
+        let target = Screen::of(&screen, size)?;
         Ok(Self { backend, screen, target })
     }
 
@@ -156,7 +151,7 @@ fn measured_by_hand(size: (u32, u32), count: usize) -> Result<ManyRow> {
     let frame_us = (0..rounds).map(|nonce| pictures.frames(nonce) * 1e3 / count as f64).collect();
     let nothing = || Growth { bytes: 0, descriptors: 0, threads: 0 };
     Ok(ManyRow {
-        compute: "by hand".into(),
+        compute: BY_HAND.into(),
         display: pictures.context.device().to_string(),
         path: "glTexSubImage2D".into(),
         size: format!("{}x{}", size.0, size.1),

@@ -3,6 +3,7 @@
 use crate::shaders::groups;
 use crate::{Subject, Work};
 use glow::HasContext as _;
+use measure::gl_program;
 use pixelferry::api::gl::{GlDisplay, HeadlessOptions, glow};
 use pixelferry::{Display as _, Manner};
 use std::sync::Arc;
@@ -94,34 +95,17 @@ pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     Work::ALL.into_iter().map(|work| Box::new(ByHand::new(&context, work, width, height)) as _).collect()
 }
 
-fn link(gl: &glow::Context, shaders: &[(u32, &str)]) -> glow::Program {
-    // SAFETY: the context is current on this thread; the names are of it.
-    unsafe {
-        let program = gl.create_program().expect("a program");
-        for (kind, text) in shaders {
-            let shader = gl.create_shader(*kind).expect("a shader");
-            gl.shader_source(shader, text);
-            gl.compile_shader(shader);
-            assert!(gl.get_shader_compile_status(shader), "{}", gl.get_shader_info_log(shader));
-            gl.attach_shader(program, shader);
-        }
-        gl.link_program(program);
-        assert!(gl.get_program_link_status(program), "{}", gl.get_program_info_log(program));
-        program
-    }
-}
-
 impl ByHand {
     fn new(context: &Arc<GlDisplay>, work: Work, width: u32, height: u32) -> Self {
         context.make_current().expect("the context");
         let gl: &glow::Context = context.gl();
         let manner = work.draws().unwrap_or(Manner::Triangle);
         let text = if work == Work::Straight { straight(width, height) } else { kernel(width, height) };
-        let kernel = link(gl, &[(glow::COMPUTE_SHADER, &text)]);
+        let kernel = gl_program(context, &[(glow::COMPUTE_SHADER, &text)]);
         let text = draw(manner, width, height);
         let draw = match manner {
-            Manner::Compute => link(gl, &[(glow::COMPUTE_SHADER, &text)]),
-            Manner::Triangle => link(gl, &[(glow::VERTEX_SHADER, COVER), (glow::FRAGMENT_SHADER, &text)]),
+            Manner::Compute => gl_program(context, &[(glow::COMPUTE_SHADER, &text)]),
+            Manner::Triangle => gl_program(context, &[(glow::VERTEX_SHADER, COVER), (glow::FRAGMENT_SHADER, &text)]),
         };
         // SAFETY: the context is current on this thread; the names are of it, and sizes are positive.
         let mut row = unsafe {
