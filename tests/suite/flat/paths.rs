@@ -65,6 +65,7 @@ fn child() {
         link.acquire().unwrap().finish().unwrap();
         used().judge(before.unwrap(), RSS_SLACK, path.name());
         drop(link);
+        println!("{path}: GL objects {nothing_open:?} before, {:?} after", of_links());
         // A driver's thread may keep memory a little longer.
         wait_until(&format!("{path}: the end of the link's GL objects"), || of_links() == nothing_open);
         ran += 1;

@@ -176,8 +176,8 @@ impl fmt::Debug for Buffer {
 /// It holds current bytes for the host only while it is mapped. Other code may also own the block. A map waits for that
 /// code's commands. While one owner has mapped bytes, or uses them in a command, no other owner can get a slice of them
 /// ([`interop_core::devices::borrows`]). The block is released when the driver has deleted the buffer. Dropping this
-/// waits for the commands that use it. If the buffer or a part of it is still alive (a clone), the block is kept
-/// forever, and a warning is logged.
+/// waits for the commands that use it. Where a clone or a part of the buffer is still alive, the block is released with
+/// that one.
 pub struct HostBuffer {
     // Released before the owner of the host memory.
     buffer: Buffer,

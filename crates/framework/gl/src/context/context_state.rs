@@ -8,9 +8,9 @@ use crate::api::raw::RawFns;
 use crate::api::version::{GlVersion, check_version};
 use crate::api::vulkan::VulkanDevice;
 use crate::context::current_check::{CurrentCheck, EngineCheck};
+use crate::context::deletion_list::DeletionList;
 use crate::context::names::{Counts, DeferredDelete, ObjectCounts};
 use crate::context::{GlFunctions, NativeContext, OwnContext, SharedContext};
-use interop_core::describe::PlainMutex;
 use interop_core::describe::process::{ForkGuard, is_forked};
 use interop_core::describe::threads::this_thread;
 use interop_core::devices::maker_object::Maker;
@@ -38,9 +38,6 @@ pub(crate) struct ContextState {
     pub device: DeviceIdentity,
     pub caps: DisplayCaps,
     pub counts: Counts,
-    has_deferred: PlainMutex<bool>,
-    /// True where the context is gone, together with its objects.
-    lost: PlainMutex<bool>,
     /// The context, if this crate created it; `None` during the drop.
     own: ForkGuard<Option<OwnContext>>,
     /// An engine's function that tells whether its context is current.
@@ -50,7 +47,7 @@ pub(crate) struct ContextState {
     /// The window system's handles of the context; `None` if no window system can be queried.
     held: Option<Arc<SharedContext>>,
     /// Dropped after the context, because host memory in it may be freed only when GL no longer uses it.
-    deferred: PlainMutex<Vec<DeferredDelete>>,
+    deferred: DeletionList<DeferredDelete>,
     /// Vulkan device that allocates memory and semaphores for sharing.
     pub vulkan: OnceLock<Arc<VulkanDevice>>,
 }
@@ -96,8 +93,6 @@ impl ContextState {
         let stores = !features.es && features.version >= (4, 3);
         let textures = queue.filter(|_| stores).map(|queue| MemoryCap::new(queue, MemoryShape::Image, Support::Yes));
         caps.exports.extend(textures);
-        let (counts, deferred) = (Counts::default(), PlainMutex::default());
-        let (has_deferred, lost) = (PlainMutex::new(false), PlainMutex::new(false));
         let (own, told) = match ownership {
             Ownership::Own(own) => (Some(own), None),
             Ownership::Engine(told) => (None, told.map(EngineCheck::new)),
@@ -110,14 +105,12 @@ impl ContextState {
             host_states,
             device,
             caps,
-            counts,
-            has_deferred,
-            lost,
+            counts: Counts::default(),
             own: ForkGuard::new(own),
             told,
             thread: this_thread(),
             held,
-            deferred,
+            deferred: DeletionList::default(),
             vulkan: OnceLock::new(),
         });
         if state.features.sharing_refused {
@@ -140,7 +133,7 @@ impl ContextState {
     /// True where GL calls reach this context. Where the current context cannot be determined, the
     /// engine is trusted on the thread of the display.
     pub(crate) fn is_current(&self) -> bool {
-        if self.lost.get() || is_forked() {
+        if self.deferred.is_closed() || is_forked() {
             return false;
         }
         match (&self.told, &self.held, &*self.own) {
@@ -183,9 +176,7 @@ impl ContextState {
             return Err(Error::WrongContext { operation: "", device: self.device.name.clone() });
         }
         check_lists(&self.gl, self.is_engine() && self.host_states.has_lists())?;
-        if self.has_deferred.get() {
-            self.delete_deferred_of_display();
-        }
+        self.delete_deferred_of_display();
         self.delete_deferred();
         Ok(())
     }
@@ -201,7 +192,7 @@ impl ContextState {
 
     /// Fails after [`ContextState::lose`], for calls that need the context, current or not.
     pub(crate) fn check_not_lost(&self) -> Result<()> {
-        if !self.lost.get() {
+        if !self.deferred.is_closed() {
             return Ok(());
         }
         let hint = crate::api::error_codes::hint(glow::CONTEXT_LOST);
@@ -211,20 +202,18 @@ impl ContextState {
     /// Records that the context is gone and its objects need no deletion. The caller of
     /// [`crate::GlDisplay::context_lost`] has promised that, and host memory that the context read in place is freed.
     pub(crate) fn lose(&self) {
-        self.lost.set(true);
+        let dropped = self.deferred.close();
         if let Some(held) = &self.held {
             held.lose();
         }
-        self.deferred.take().into_iter().for_each(|object| object.abandon(&self.counts));
+        dropped.into_iter().for_each(|object| object.abandon(&self.counts));
     }
 
     /// Keeps a dropped object until its context is current.
     pub(crate) fn defer_delete(&self, object: DeferredDelete) {
-        if self.lost.get() {
-            return object.abandon(&self.counts);
+        if let Some(object) = self.deferred.push(object) {
+            object.abandon(&self.counts);
         }
-        self.has_deferred.set(true);
-        self.deferred.lock().push(object);
     }
 
     /// Deletes a dropped object. The context must be current.
@@ -233,8 +222,6 @@ impl ContextState {
     }
 
     fn delete_deferred_of_display(&self) {
-        self.has_deferred.set(false);
-        // Taken out first, because dropping one may defer another.
         for object in self.deferred.take() {
             self.delete(object);
         }

@@ -3,10 +3,10 @@
 
 use crate::api::memory_object::{MemoryObject, MemoryObjectFns};
 use crate::api::semaphore_object::{SemaphoreFns, SemaphoreObject};
+use crate::context::deletion_list::DeletionList;
 use crate::context::names::{ObjectCounts, delete_memory};
 use glow::HasContext as _;
-use interop_core::describe::PlainMutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A name of any kind.
 #[derive(Clone, Copy)]
@@ -29,8 +29,7 @@ pub(crate) enum ObjectName {
 /// Counts of the objects, and the dropped objects that wait to be deleted.
 #[derive(Default)]
 pub(crate) struct DeferredDeletes {
-    dead: PlainMutex<Vec<ObjectName>>,
-    has_dead: AtomicBool,
+    dead: DeletionList<ObjectName>,
     buffers: AtomicUsize,
     programs: AtomicUsize,
     memory_objects: AtomicUsize,
@@ -53,15 +52,9 @@ impl DeferredDeletes {
 
     /// Keeps a dropped object until its context is current.
     pub(crate) fn defer_delete(&self, name: ObjectName) {
-        self.dead.lock().push(name);
-        self.has_dead.store(true, Ordering::Release);
-    }
-
-    fn take(&self) -> Vec<ObjectName> {
-        if !self.has_dead.swap(false, Ordering::AcqRel) {
-            return Vec::new();
+        if let Some(name) = self.dead.push(name) {
+            self.count(name).fetch_sub(1, Ordering::Relaxed);
         }
-        std::mem::take(&mut *self.dead.lock())
     }
 
     /// Deletes a name.
@@ -86,17 +79,22 @@ impl DeferredDeletes {
     /// # Safety
     /// Their context is current, and `gl` is of it.
     pub(crate) unsafe fn empty(&self, gl: &glow::Context) {
-        for name in self.take() {
+        for name in self.dead.take() {
             // SAFETY: the caller's promise; who dropped it has gone.
             unsafe { self.delete(gl, name) }
         }
     }
 
-    /// Forgets the objects, because the context is gone.
-    pub(crate) fn abandon(&self) {
-        for name in self.take() {
+    /// Forgets the objects, and those that are dropped later, because the context is gone.
+    pub(crate) fn close(&self) {
+        for name in self.dead.close() {
             self.count(name).fetch_sub(1, Ordering::Relaxed);
         }
+    }
+
+    /// True where the context is gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.dead.is_closed()
     }
 
     /// Adds the counts of the objects.

@@ -8,6 +8,7 @@ pub(crate) mod context_state;
 pub(crate) mod create;
 pub(crate) mod current_check;
 pub(crate) mod deferred_deletes;
+pub(crate) mod deletion_list;
 pub(crate) mod error;
 pub(crate) mod external_objects;
 pub(crate) mod glow_functions;

@@ -6,13 +6,10 @@ use crate::context::deferred_deletes::DeferredDeletes;
 use interop_core::describe::PlainMutex;
 use interop_core::{GlContext, GlName};
 use std::ffi::{CStr, c_void};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// State shared by the display and the APIs that share its context.
 pub(crate) struct SharedContext {
     native: NativeContext,
-    /// True where the display learned that the context is gone.
-    lost: AtomicBool,
     /// Objects that others created in it and dropped while it was not current.
     pub deferred_deletes: DeferredDeletes,
     /// A context created by this crate, once its display is dropped. The last owner drops it, on any thread.
@@ -21,21 +18,15 @@ pub(crate) struct SharedContext {
 
 impl SharedContext {
     pub(crate) fn new(native: NativeContext) -> Self {
-        Self {
-            native,
-            lost: AtomicBool::new(false),
-            deferred_deletes: DeferredDeletes::default(),
-            rests: PlainMutex::new(None),
-        }
+        Self { native, deferred_deletes: DeferredDeletes::default(), rests: PlainMutex::new(None) }
     }
 
     pub(crate) fn lose(&self) {
-        self.lost.store(true, Ordering::Release);
-        self.deferred_deletes.abandon();
+        self.deferred_deletes.close();
     }
 
     pub(crate) fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Acquire)
+        self.deferred_deletes.is_closed()
     }
 
     /// Keeps the context alive after its display is dropped.

@@ -217,9 +217,6 @@ impl GlDevice {
             unsafe { held.deferred_deletes.delete(gl, name) }
         } else {
             held.deferred_deletes.defer_delete(name);
-            if held.is_lost() {
-                held.deferred_deletes.abandon();
-            }
         }
     }
 }

@@ -10,6 +10,7 @@ use cl3::memory as m;
 use interop_core::HostBlock;
 use interop_core::describe::PlainMutex;
 use interop_core::describe::panics::contain;
+use interop_core::describe::threads;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;
@@ -293,6 +294,16 @@ fn keep(more: Option<KeptBlock>) {
     drop(freed);
 }
 
+/// Frees blocks whose buffers the driver deleted only after they were dropped, on a thread of its own: the driver calls this,
+/// and may hold locks that the owner of a block needs.
+fn free_late() {
+    if KEPT.lock().iter().any(KeptBlock::is_deleted)
+        && let Err(error) = threads::spawn("opencl-late-free", || keep(None))
+    {
+        tracing::warn!(%error, "host memory is freed with the next buffer over host memory");
+    }
+}
+
 impl HostMem {
     pub fn new(context: &Context, flags: u64, block: &HostBlock) -> Result<(Self, Arc<Mem>), Failure> {
         keep(None);
@@ -300,7 +311,10 @@ impl HostMem {
         let mem = unsafe { Mem::over_block(context, flags, block) }?;
         let deleted = Arc::new(AtomicBool::new(false));
         let told = deleted.clone();
-        mem.on_delete(Box::new(move |()| told.store(true, Ordering::Release)))?;
+        mem.on_delete(Box::new(move |()| {
+            told.store(true, Ordering::Release);
+            free_late();
+        }))?;
         let kept = KeptBlock { block: Some(block.clone()), deleted };
         Ok((Self { mem: Some(mem.clone()), kept: Some(kept) }, mem))
     }

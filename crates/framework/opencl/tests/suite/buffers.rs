@@ -5,8 +5,8 @@ use interop_core::{Error, HostBlock, Result};
 use pixelferry_opencl::{
     Arg, Buffer, Event, HostBuffer, MemFlags, Migration, Queue, QueueOptions, RectLayout, Status, UserEvent,
 };
-use std::sync::Arc;
-use std::sync::mpsc;
+use pixelferry_testing::receive;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 fn numbers(n: usize) -> Vec<u32> {
@@ -319,15 +319,32 @@ pub fn host_memory(queue: &Queue) -> Result<()> {
     // Dropped with a command on its way: waits for it.
     queue.fill(&host, 5u32, 0..4096, &[])?;
     drop(host);
-    assert!(told.try_recv().is_ok(), "the block was let go of before the driver deleted the buffer");
-    // A part that lives on keeps the block forever.
-    let host = HostBuffer::new(queue.context(), MemFlags::READ_WRITE, &block)?;
+    assert_eq!(receive(&told), Ok(()));
+    // A part that lives on keeps the block, which then goes without a further call.
+    let (told, when_gone) = mpsc::channel();
+    let owner = TellingOwner(block.clone(), told);
+    // SAFETY: the owner keeps the bytes, of which nothing else is used.
+    let owned = unsafe { HostBlock::from_raw(block.address(), block.len(), Arc::new(owner)) };
+    let host = HostBuffer::new(queue.context(), MemFlags::READ_WRITE, &owned)?;
     let part = host.part(MemFlags::NONE, 0..64)?;
     queue.fill(&part, 6u32, 0..64, &[])?;
     std::thread::scope(|_| drop(host));
-    drop(block);
+    drop(owned);
     assert_eq!(queue.read_all::<u32>(&part, &[])?, [6; 16]);
+    assert!(when_gone.try_recv().is_err(), "the block was let go of while a part used it");
+    drop(part);
+    assert_eq!(receive(&when_gone), Ok(()));
     Ok(())
+}
+
+/// Owner of a block that tells when it goes.
+struct TellingOwner(#[expect(dead_code, reason = "it owns the memory")] HostBlock, mpsc::Sender<()>);
+
+impl Drop for TellingOwner {
+    fn drop(&mut self) {
+        // The test may have failed before.
+        self.1.send(()).ok();
+    }
 }
 
 pub fn host_memory_lent(queue: &Queue) -> Result<()> {
