@@ -10,7 +10,7 @@ use interop_core::describe::error::call;
 use interop_core::describe::process::ProcessMark;
 use interop_core::{
     Arg, Argument, ComputeBackend, ComputeCaps, Error, Extent, HandleType, Kernel, KernelSource, Link, LinkCore,
-    LinkOptions, MemoryShape, PixelFormat, Policy, Result, RowOrder, SurfaceDesc, View,
+    LinkOptions, MemoryShape, PixelFormat, Policy, Result, RowOrder, SurfaceDesc, Unwritten, View,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -107,6 +107,7 @@ impl LinkBuilder {
             let candidates = passes.iter().flat_map(|is_strict| rows.iter().map(|row| (*row, *is_strict))).collect();
             // Threads or the display's own queue bring frames to it, so that no other driver is opened in this process.
             let mut here = self.backend(BackendChoice::Cpu);
+            here.surface = overwritten(here.surface);
             let launches = std::mem::take(&mut here.launches);
             let contents =
                 launches.into_iter().flat_map(|(_, arguments)| arguments).filter_map(|argument| match argument {
@@ -409,8 +410,8 @@ fn show(
     if told(surface) != told(frame.desc()) {
         return Ok(false);
     }
-    if link.desc() != surface {
-        link.resize(*surface)?;
+    if *link.desc() != overwritten(*surface) {
+        link.resize(overwritten(*surface))?;
     }
     if let (Some(copies), SurfaceDesc::Image(image), View::Image(view)) = (copies, surface, frame.view())
         && image.format == PixelFormat::Rgba8
@@ -431,6 +432,12 @@ fn show(
         _ => link.frame(|next| next.write(bytes)),
     })?;
     Ok(true)
+}
+
+/// The surface as frames of a child are shown: each is whole, so that nothing is copied from the one before. The child keeps
+/// the surface's own rule.
+fn overwritten(surface: SurfaceDesc) -> SurfaceDesc {
+    surface.with_unwritten(Unwritten::Overwrite)
 }
 
 /// What a stream tells of a surface.
