@@ -35,6 +35,7 @@ impl DisplayDriver for DisplayDouble {
         & caps() -> &DisplayCaps;
         & hold_gl() -> Result<Arc<dyn GlContext>>;
         & drop_in_context(object: Box<dyn Any + Send + Sync>);
+        & batch(work: &mut dyn FnMut() -> Result<()>) -> Result<()>;
         & backend_in_queue() -> Result<Option<Box<dyn Any + Send + Sync>>>;
         DrawOffscreen before & draw_offscreen_by(surface: &Surface, manner: Option<Manner>) -> Result<()>;
         & drawn() -> Option<DrawReport>;

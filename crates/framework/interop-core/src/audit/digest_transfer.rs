@@ -113,6 +113,11 @@ impl DigestMaker {
         &self.backend
     }
 
+    /// True where the kernels run in the queue of a display.
+    pub fn is_in_queue(&self) -> bool {
+        self.kernels.queue.is_none()
+    }
+
     /// Queues the digest of a view of linear memory. Returns `None` where too many are on their way.
     pub fn start(
         &mut self,

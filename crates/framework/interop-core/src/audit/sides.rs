@@ -38,6 +38,18 @@ impl ComputeSide {
         path: &mut OpenedPath,
         part: &SurfacePart,
     ) -> Result<Option<(Digest, DigestPlan)>> {
+        match self {
+            Self::Kernels { maker, .. } if maker.is_in_queue() => batched(display, || self.queue(display, path, part)),
+            _ => self.queue(display, path, part),
+        }
+    }
+
+    fn queue(
+        &mut self,
+        display: &dyn Display,
+        path: &mut OpenedPath,
+        part: &SurfacePart,
+    ) -> Result<Option<(Digest, DigestPlan)>> {
         let is_texture = path.is_texture();
         let (memory, view) = path.target()?.into_parts();
         let plan = DigestPlan::new(&view, part).ok_or_else(too_large)?;
@@ -105,6 +117,16 @@ impl DisplaySide {
         layout: &FrameLayout,
         part: &SurfacePart,
     ) -> Result<Option<Digest>> {
+        batched(display.as_ref(), || self.queue(display, surface, layout, part))
+    }
+
+    fn queue(
+        &mut self,
+        display: &Arc<dyn Display>,
+        surface: &mut Surface,
+        layout: &FrameLayout,
+        part: &SurfacePart,
+    ) -> Result<Option<Digest>> {
         let Self::Kernels(side) = self else {
             let (bytes, view) = (surface.read_back(&layout.native(part))?, layout.alone(part)?);
             let plan = DigestPlan::new(&view, part).ok_or_else(too_large)?;
@@ -148,6 +170,13 @@ impl DisplaySide {
             Self::Kernels(side) => Some(&mut side.maker),
         }
     }
+}
+
+/// Lets a display submit together what `work` queues.
+fn batched<R>(display: &dyn Display, mut work: impl FnMut() -> Result<Option<R>>) -> Result<Option<R>> {
+    let mut result = None;
+    display.batch(&mut || work().map(|found| result = found))?;
+    Ok(result)
 }
 
 /// Copies a texture's memory to linear memory, in queue order.

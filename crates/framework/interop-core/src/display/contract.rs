@@ -42,6 +42,15 @@ pub trait DisplayDriver: Any + Send + Sync {
         Ok(None)
     }
 
+    /// Runs `work`, for audits. A display whose submissions cost much may submit the commands that `work` queues together, when
+    /// it returns.
+    ///
+    /// # Errors
+    /// Those of `work` and of the submission.
+    fn batch(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        work()
+    }
+
     /// Implements [`Display::drop_in_context`].
     fn drop_in_context(&self, object: Box<dyn Any + Send + Sync>) {
         drop(object);
@@ -125,6 +134,12 @@ pub trait Display: sealed::Sealed + Any + Send + Sync {
     /// [`Error::Unsupported`] where the device has no compute shaders; errors of the driver.
     fn backend_in_queue(&self) -> Result<Option<Box<dyn Any + Send + Sync>>>;
 
+    /// Runs `work`, for audits; see [`DisplayDriver::batch`].
+    ///
+    /// # Errors
+    /// Those of `work` and of the submission.
+    fn batch(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()>;
+
     /// Drops `object` while the display's context is current: at once, or during a later call if the context is not
     /// current now. For a compute backend's registrations of the display's objects.
     fn drop_in_context(&self, object: Box<dyn Any + Send + Sync>);
@@ -195,6 +210,10 @@ impl<D: DisplayDriver> Display for D {
 
     fn backend_in_queue(&self) -> Result<Option<Box<dyn Any + Send + Sync>>> {
         setup("Display::backend_in_queue", || DisplayDriver::backend_in_queue(self))
+    }
+
+    fn batch(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        DisplayDriver::batch(self, work)
     }
 
     fn drop_in_context(&self, object: Box<dyn Any + Send + Sync>) {

@@ -7,7 +7,8 @@ use crate::context::headless::{self, VulkanOptions};
 use crate::context::identity::identify;
 use crate::draw::painter::Painter;
 use crate::queue::commands::CopyImage;
-use crate::queue::submissions::{Point, Submissions};
+use crate::queue::slot::Point;
+use crate::queue::submissions::Submissions;
 use crate::sharing::{SharingDevice, vk_format};
 use crate::staging::block::VulkanStaging;
 use crate::staging::semaphore::VulkanSemaphore;
@@ -216,6 +217,10 @@ impl DisplayDriver for VulkanDisplay {
     #[cfg(feature = "compute")]
     fn backend_in_queue(&self) -> Result<Option<Box<dyn std::any::Any + Send + Sync>>> {
         self.opened_in_queue()
+    }
+
+    fn batch(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        self.shared.submissions.batch(work)?
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {

@@ -3,4 +3,6 @@
 pub(crate) mod commands;
 pub(crate) mod pool;
 pub(crate) mod queue_lock;
+mod recording;
+pub(crate) mod slot;
 pub(crate) mod submissions;

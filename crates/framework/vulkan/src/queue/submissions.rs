@@ -3,7 +3,7 @@
 //! Every submission has a fence, because fences exist without timeline semaphores. Where the device has those, one of
 //! them also counts the submissions for the engine.
 
-use crate::queue::commands::{CopyImage, transition};
+use super::slot::{Fence, Point, QueueTurn, Slot};
 use crate::queue::queue_lock::QueueLock;
 use crate::sharing::failure;
 use ash::vk;
@@ -12,45 +12,20 @@ use interop_core::describe::threads::{SignalMaskGuard, this_thread};
 use interop_core::{Error, Result};
 use std::any::Any;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, MutexGuard};
-
-/// A semaphore and its value; binary semaphores have none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Point {
-    pub semaphore: vk::Semaphore,
-    pub value: Option<u64>,
-}
-
-/// Destroyed when dropped: threads that wait for a fence share it.
-struct Fence {
-    device: ash::Device,
-    raw: vk::Fence,
-}
-
-impl Drop for Fence {
-    fn drop(&mut self) {
-        interop_core::leak_if_forked!();
-        // SAFETY: the fence is of this device, which is alive, and nothing is left that signals it.
-        unsafe { self.device.destroy_fence(self.raw, None) };
-    }
-}
-
-/// Commands and the fence of one submission.
-struct Slot {
-    fence: Arc<Fence>,
-    commands: vk::CommandBuffer,
-}
 
 #[derive(Default)]
-struct SubmissionState {
+pub(super) struct SubmissionState {
     /// Number of the last submission; the first is 1.
-    last: u64,
+    pub last: u64,
+    /// Commands are recorded that the next submission has.
+    pub has_recorded: bool,
     /// All submissions up to this one have completed.
     done: u64,
     /// In the order of their numbers.
     running: VecDeque<(u64, Slot)>,
-    free: Vec<Slot>,
+    pub free: Vec<Slot>,
     /// Commands whose fence another thread still waited for.
     spare: Vec<vk::CommandBuffer>,
     /// Semaphores of the next frame: the next submission waits for them, and so must every reader of a frame.
@@ -68,31 +43,22 @@ struct Counter {
 }
 
 pub(crate) struct Submissions {
-    device: ash::Device,
+    pub(super) device: ash::Device,
     name: String,
     queue: vk::Queue,
     lock: Box<dyn QueueLock>,
     pool: vk::CommandPool,
     counter: Option<Counter>,
-    state: PlainMutex<SubmissionState>,
-    turn: PlainMutex<()>,
+    pub(super) state: PlainMutex<SubmissionState>,
+    /// Commands that are recorded, but not submitted, for the thread that has the turn.
+    pub(super) turn: PlainMutex<Option<Slot>>,
     /// The thread that has the turn, 0 for none.
-    owner: AtomicUsize,
+    pub(super) owner: AtomicUsize,
+    /// The thread whose records are not submitted at once, 0 for none.
+    pub(super) batch: AtomicUsize,
 }
 
-/// The right to record and submit commands, which one thread has at a time.
-struct QueueTurn<'a> {
-    owner: &'a AtomicUsize,
-    _locked: MutexGuard<'a, ()>,
-}
-
-impl Drop for QueueTurn<'_> {
-    fn drop(&mut self) {
-        self.owner.store(0, Ordering::Relaxed);
-    }
-}
-
-const ALL: vk::PipelineStageFlags = vk::PipelineStageFlags::ALL_COMMANDS;
+pub(super) const ALL: vk::PipelineStageFlags = vk::PipelineStageFlags::ALL_COMMANDS;
 
 impl Submissions {
     /// Creates the state of a queue. Errors name the device `name`. `counts`: the device was created with timeline
@@ -113,8 +79,8 @@ impl Submissions {
         let info = vk::CommandPoolCreateInfo::default().queue_family_index(family).flags(flags);
         // SAFETY: the device is alive; the structures live through the calls.
         let pool = unsafe { device.create_command_pool(&info, None) }.map_err(failure("vkCreateCommandPool", &name))?;
-        let (state, turn, owner) = Default::default();
-        let mut made = Self { device, name, queue, lock, pool, counter: None, state, turn, owner };
+        let (state, turn, owner, batch) = Default::default();
+        let mut made = Self { device, name, queue, lock, pool, counter: None, state, turn, owner, batch };
         if counts {
             let mut kind =
                 vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(0);
@@ -135,7 +101,7 @@ impl Submissions {
         Ok(made)
     }
 
-    fn failed(&self, operation: &'static str) -> impl FnOnce(vk::Result) -> Error + use<> {
+    pub(super) fn failed(&self, operation: &'static str) -> impl FnOnce(vk::Result) -> Error + use<> {
         failure(operation, &self.name)
     }
 
@@ -150,14 +116,7 @@ impl Submissions {
         Ok(())
     }
 
-    fn turn(&self) -> Result<QueueTurn<'_>> {
-        self.check_turn()?;
-        let locked = self.turn.lock();
-        self.owner.store(this_thread(), Ordering::Relaxed);
-        Ok(QueueTurn { owner: &self.owner, _locked: locked })
-    }
-
-    fn slot(&self, _: &QueueTurn<'_>) -> Result<Slot> {
+    pub(super) fn slot(&self, _: &QueueTurn<'_>) -> Result<Slot> {
         let mut state = self.state.lock();
         if let Some(slot) = state.free.pop() {
             return Ok(slot);
@@ -185,82 +144,17 @@ impl Submissions {
         }
     }
 
-    /// Submits commands, after all that was submitted to the queue before and before all that comes later. Returns the
-    /// submission's number.
-    ///
-    /// # Safety
-    /// The recorded commands are valid in this queue, and everything they use lives until the submission has completed.
-    pub(crate) unsafe fn record(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<u64> {
-        // SAFETY: the caller's promise.
-        unsafe { self.record_with(&[], record) }
-    }
-
-    /// [`Submissions::record`] with temporary layouts for images: these changes share one barrier with the others,
-    /// because each barrier stalls the GPU.
-    ///
-    /// # Safety
-    /// The promises of [`Submissions::record`]; the images have their layouts then, and live until the submission has
-    /// completed.
-    pub(crate) unsafe fn record_with(
-        &self,
-        images: &[(CopyImage, vk::ImageLayout)],
-        record: impl FnOnce(&ash::Device, vk::CommandBuffer),
-    ) -> Result<u64> {
-        let changed = || images.iter().filter(|(place, other)| place.layout != *other);
-        let into: Vec<_> = changed().map(|(place, other)| transition(place.image, (place.layout, *other))).collect();
-        let back: Vec<_> = changed().map(|(place, other)| transition(place.image, (*other, place.layout))).collect();
-        let turn = self.turn()?;
-        let slot = self.slot(&turn)?;
-        let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: nothing runs these commands any more, as their fence was signalled. The caller vouches for the rest.
-        let recorded = unsafe {
-            match self.device.begin_command_buffer(slot.commands, &begin) {
-                Ok(()) => {
-                    self.barrier(slot.commands, ALL, ALL, &into);
-                    record(&self.device, slot.commands);
-                    // The host is not a stage of the queue's commands.
-                    self.barrier(slot.commands, ALL, ALL | vk::PipelineStageFlags::HOST, &back);
-                    self.device.end_command_buffer(slot.commands).map_err(self.failed("vkEndCommandBuffer"))
-                }
-                Err(code) => Err(self.failed("vkBeginCommandBuffer")(code)),
-            }
-        };
-        if let Err(error) = recorded {
-            self.state.lock().free.push(slot);
-            return Err(error);
-        }
-        let commands = [slot.commands];
-        self.submit(turn, slot, &commands, None)
-    }
-
-    /// Records a barrier: all earlier work completes and becomes visible before any later work.
-    ///
-    /// # Safety
-    /// `commands` is being recorded.
-    unsafe fn barrier(
-        &self,
-        commands: vk::CommandBuffer,
-        before: vk::PipelineStageFlags,
-        after: vk::PipelineStageFlags,
-        images: &[vk::ImageMemoryBarrier<'_>],
-    ) {
-        use vk::AccessFlags as Access;
-        let host = if after.contains(vk::PipelineStageFlags::HOST) { Access::HOST_READ } else { Access::empty() };
-        let all = Access::MEMORY_READ | Access::MEMORY_WRITE;
-        let memory = [vk::MemoryBarrier::default().src_access_mask(all).dst_access_mask(all | host)];
-        let none = vk::DependencyFlags::empty();
-        // SAFETY: the caller's promise.
-        unsafe { self.device.cmd_pipeline_barrier(commands, before, after, none, &memory, &[], images) };
-    }
-
-    /// Submits no commands: waits for the pending semaphores, and signals.
+    /// Submits the commands of a batch, or none: waits for the pending semaphores, and signals.
     pub(crate) fn flush(&self, signal: Option<Point>) -> Result<u64> {
-        let turn = self.turn()?;
+        let mut turn = self.turn()?;
+        if let Some(slot) = turn.recorded.take() {
+            return self.end(turn, slot, signal);
+        }
         let slot = self.slot(&turn)?;
         self.submit(turn, slot, &[], signal)
     }
 
-    fn submit(
+    pub(super) fn submit(
         &self,
         turn: QueueTurn<'_>,
         slot: Slot,
@@ -276,6 +170,7 @@ impl Submissions {
         let signals: Vec<Point> = signal.into_iter().chain(counted).collect();
         let answer = self.to_queue(commands, &waits, &signals, slot.fence.raw);
         let mut state = self.state.lock();
+        state.has_recorded = false;
         if let Err(error) = answer {
             state.free.push(slot);
             return Err(error);
@@ -359,16 +254,20 @@ impl Submissions {
 
     /// Returns when all frames that the display received are ready. `None` without timeline semaphores.
     pub(crate) fn ready(&self) -> Result<Option<(vk::Semaphore, u64)>> {
-        if !self.state.lock().waits.is_empty() {
+        let state = self.state.lock();
+        let is_submitted = state.waits.is_empty() && !state.has_recorded;
+        drop(state);
+        if !is_submitted {
             self.flush(None)?;
         }
         let last = self.state.lock().last;
         Ok(self.counter.as_ref().map(|counter| (counter.semaphore, last)))
     }
 
-    /// Returns the number of the last submission.
+    /// Returns the number of the last submission, or of the next one where commands are recorded for it.
     pub(crate) fn last(&self) -> u64 {
-        self.state.lock().last
+        let state = self.state.lock();
+        state.last + u64::from(state.has_recorded)
     }
 
     /// Returns the last submission that is known to have completed.
@@ -415,6 +314,10 @@ impl Submissions {
         let slot_of = |state: &SubmissionState| {
             state.running.iter().find(|(running, _)| *running == number).map(|(_, slot)| Arc::clone(&slot.fence))
         };
+        if number > self.state.lock().last {
+            // A batch has recorded it.
+            self.flush(None)?;
+        }
         let fence = slot_of(&self.state.lock());
         if let Some(fence) = fence {
             // SAFETY: the fence is of this device and was submitted.
@@ -442,7 +345,8 @@ impl Submissions {
     pub(crate) fn retire(&self, object: Box<dyn Any + Send + Sync>) {
         let number = match self.check_turn() {
             // This thread records the next submission, whose commands may use the object.
-            Err(_) => self.last() + 1,
+            Err(_) => self.state.lock().last + 1,
+            Ok(()) if self.is_in_batch() => self.state.lock().last + 1,
             Ok(()) => self.flush(None).unwrap_or_else(|error| {
                 tracing::warn!(%error, "could not mark the last use of an object; it is freed with the display");
                 u64::MAX

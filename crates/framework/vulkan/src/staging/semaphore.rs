@@ -1,7 +1,7 @@
 //! Semaphores for which both sides' queues wait.
 
 use crate::context::device_state::DeviceState;
-use crate::queue::submissions::Point;
+use crate::queue::slot::Point;
 use crate::sharing::Semaphore;
 use crate::staging::block::VulkanStaging;
 use interop_core::display::SemaphoreDriver;

@@ -1,6 +1,7 @@
 //! Vulkan computes, in the queue of a display.
 
 mod backend;
+mod batch;
 mod drawing;
 #[cfg(target_os = "linux")]
 mod shared;
