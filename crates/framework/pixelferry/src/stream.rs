@@ -25,7 +25,7 @@
 //! ```
 
 pub use pixelferry_stream::{
-    NextFrame, PublishedFrame, StreamDisplay, StreamEntry, StreamFrame, StreamOptions, Subscriber, streams,
+    HeldStreamFrame, NextFrame, PublishedFrame, StreamDisplay, StreamEntry, StreamFrame, StreamOptions, Subscriber, streams,
 };
 
 use interop_core::{ComputeBackend, Display, Result};

@@ -10,7 +10,7 @@ mod wire;
 
 pub use list::{StreamEntry, streams};
 pub use publish::{PublishedFrame, StreamDisplay, StreamOptions};
-pub use subscribe::{NextFrame, StreamFrame, Subscriber};
+pub use subscribe::{HeldStreamFrame, NextFrame, StreamFrame, Subscriber};
 
 /// Tests of the public interface, in the same test program as the private ones.
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::wire::frame::PlacedFrame;
 use crate::wire::message::{Device, PieceKind};
 use crate::wire::pages::{self, WriteRight};
 use crate::wire::socket::Listener;
-use crate::wire::table::From;
+use crate::wire::table::{From, HELD_FRAMES};
 use cpu_fallback::MemoryDisplay;
 use interop_core::AnyThreadDisplay;
 use interop_core::compute::host_bytes;
@@ -255,8 +255,8 @@ impl Copies {
 
 /// Memory that a stream accepts: shared pages of the host by address, and exports of the device.
 fn caps(memory: &DisplayCaps, device: Option<&DisplayCaps>, readers: usize) -> DisplayCaps {
-    // Each reader may hold a frame and begin another, and the newest stays readable.
-    let ours = memory.clone().with_imports(Vec::new()).with_outside_readers(2 * readers + 1);
+    // Each reader may read a frame, begin another and hold older ones, and the newest stays readable.
+    let ours = memory.clone().with_imports(Vec::new()).with_outside_readers((2 + HELD_FRAMES) * readers + 1);
     let Some(device) = device else { return ours };
     let formats: Vec<_> = PixelFormat::ALL.into_iter().filter(|f| device.image_formats.contains(f)).collect();
     let linear = |cap: &&interop_core::MemoryCap| cap.handle == HandleType::OPAQUE && cap.shape == MemoryShape::Linear;

@@ -1,6 +1,7 @@
 //! Receives the frames of a stream.
 
 use super::frame_access::{AccessList, OpenPiece};
+use super::held_frame::{Current, HeldStreamFrame, ReturnedPieces};
 use super::subscription::Subscription;
 use crate::publish::now;
 use crate::wire::frame::PlacedFrame;
@@ -27,16 +28,10 @@ pub struct Subscriber {
     joined: Subscription,
     ways: AccessList,
     opened: HashMap<u64, OpenPiece>,
+    returned: ReturnedPieces,
     /// Memory for copies of frames, if the access path copies.
     copied: Option<Box<dyn ComputeMemory>>,
     current: Option<Current>,
-}
-
-/// The most recently taken frame.
-struct Current {
-    number: u64,
-    piece: u64,
-    placed: PlacedFrame,
 }
 
 interop_core::debug_as!(Subscriber, |this| publisher = &this.joined.publisher, path = &this.path());
@@ -74,6 +69,7 @@ impl Subscriber {
                 joined,
                 ways,
                 opened: HashMap::new(),
+                returned: ReturnedPieces::default(),
                 copied: None,
                 current: None,
             })
@@ -144,7 +140,27 @@ impl Subscriber {
         }
     }
 
+    /// Takes the last frame's memory out of the subscription, so that it stays as it is when later frames come, until the
+    /// result is dropped. [`Subscriber::frame`] is then `None` until the next frame. Returns `None` before the first frame,
+    /// for a frame that was copied to memory of the backend, and where [`HeldStreamFrame::MOST`] frames are held.
+    pub fn hold(&mut self) -> Option<HeldStreamFrame> {
+        let current = self.current.as_ref().filter(|_| self.made.is_here())?;
+        if !matches!(self.opened.get(&current.piece)?, OpenPiece::Device(_) | OpenPiece::Pages(_)) {
+            return None;
+        }
+        let hold = self.joined.seat.hold()?;
+        let piece = self.opened.remove(&current.piece);
+        let connection = Arc::clone(&self.joined.connection);
+        let returned = Arc::clone(&self.returned);
+        Some(HeldStreamFrame { hold: Some(hold), piece, current: *current, returned, made: self.made, connection })
+    }
+
     fn take(&mut self, timeout: Duration) -> Result<bool> {
+        for (number, piece) in std::mem::take(&mut *self.returned.lock()) {
+            if self.joined.pieces.contains_key(&number) {
+                self.opened.insert(number, piece);
+            }
+        }
         let last = self.current.as_ref().map_or(0, |current| current.number);
         let begun = Instant::now();
         loop {

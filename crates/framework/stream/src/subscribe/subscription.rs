@@ -8,6 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time limit for a publisher's answer.
@@ -31,7 +32,7 @@ pub(super) struct NamedPiece {
 /// A connection to a stream.
 #[derive(Debug)]
 pub(super) struct Subscription {
-    connection: Connection,
+    pub connection: Arc<Connection>,
     wake: OwnedFd,
     pub seat: Seat,
     pub publisher: Device,
@@ -75,7 +76,7 @@ impl Subscription {
         };
         check_wake(&wake)?;
         let mut joined = Self {
-            connection,
+            connection: Arc::new(connection),
             wake,
             seat: Seat::take(&table, &mine)?,
             publisher,

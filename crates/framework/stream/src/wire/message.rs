@@ -5,7 +5,7 @@ use interop_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol between publisher and subscriber. Other versions are refused.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The only message of a subscriber.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

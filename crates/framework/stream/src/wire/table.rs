@@ -17,7 +17,10 @@
 use super::frame;
 use super::pages::{self, PageMapping, WriteRight};
 use interop_core::Result;
+use interop_core::describe::process::ProcessMark;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 /// Maximum number of a stream's pieces, including those that only subscribers keep.
@@ -27,7 +30,7 @@ const BYTES: usize = 16384;
 const READERS_BYTES: usize = 4096;
 
 /// Identifies the layout of the pages.
-const MAGIC: u64 = u64::from_le_bytes(*b"pxferry1");
+const MAGIC: u64 = u64::from_le_bytes(*b"pxferry2");
 
 const NEWEST: usize = 1;
 const NEWEST_ON_THE_HOST: usize = 2;
@@ -36,9 +39,12 @@ const FIRST: usize = 8;
 const PLACE_WORDS: usize = 2 + frame::WORDS;
 const _: () = assert!((FIRST + PLACES * PLACE_WORDS) * size_of::<u64>() <= BYTES);
 
-/// Words of a subscriber's page: the frames that it reads, and whether it asks for host memory.
+/// Words of a subscriber's page: the frames that it reads, whether it asks for host memory, and older frames that it holds.
 const READS: [usize; 2] = [0, 1];
 const ASKS: usize = 2;
+const HOLDS: Range<usize> = 3..3 + HELD_FRAMES;
+/// Maximum number of frames that a subscriber holds, besides those that it reads.
+pub(crate) const HELD_FRAMES: usize = 6;
 
 /// A frame's number and the place that holds it. Zero means no frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -135,7 +141,7 @@ impl Table {
         // From now on no subscriber takes the frame; a subscriber that has already marked it is seen by the following
         // check.
         words[0].store(0, SeqCst);
-        if readers.into_iter().any(|reader| reader.reads(stamp)) {
+        if readers.into_iter().any(|reader| reader.has_marked(place)) {
             // The frame is still complete, because it was not overwritten.
             words[0].store(stamp.0, SeqCst);
             return false;
@@ -177,8 +183,11 @@ impl Reader {
         Ok((descriptor, Self { pages }))
     }
 
-    fn reads(&self, stamp: Stamp) -> bool {
-        READS.iter().any(|word| self.pages.words()[*word].load(SeqCst) == stamp.0)
+    /// Returns whether the subscriber has marked a frame of this place, which may have been published several times. A frame
+    /// moves from the first words to the others, so these are looked at last.
+    fn has_marked(&self, place: usize) -> bool {
+        let is_there = |word: usize| Stamp(self.pages.words()[word].load(SeqCst)).place() == Some(place);
+        READS.into_iter().chain(HOLDS).any(is_there)
     }
 
     /// Returns whether the subscriber cannot use the memory that kernels write.
@@ -191,7 +200,7 @@ impl Reader {
 #[derive(Debug)]
 pub(crate) struct Seat {
     table: PageMapping,
-    mine: PageMapping,
+    mine: Arc<PageMapping>,
     /// Index into [`READS`] of the word with the current frame.
     word: usize,
 }
@@ -203,7 +212,7 @@ impl Seat {
     /// [`interop_core::Error::InvalidInput`] for descriptors of something else.
     pub(crate) fn take(table: &OwnedFd, mine: &OwnedFd) -> Result<Self> {
         let table = pages::open(table, BYTES, WriteRight::Maker)?;
-        let mine = pages::open(mine, READERS_BYTES, WriteRight::All)?;
+        let mine = Arc::new(pages::open(mine, READERS_BYTES, WriteRight::All)?);
         if table.words()[0].load(SeqCst) != MAGIC {
             return Err(interop_core::Error::refused("the publisher's page has another version"));
         }
@@ -257,10 +266,36 @@ impl Seat {
         self.let_go();
     }
 
+    /// Holds the current frame, so that it stays after later ones are read; `None` if [`HELD_FRAMES`] are held.
+    pub(crate) fn hold(&self) -> Option<FrameHold> {
+        let words = self.mine.words();
+        let word = HOLDS.into_iter().find(|word| words[*word].load(SeqCst) == 0)?;
+        // Before the frame's first word changes.
+        words[word].store(words[READS[self.word]].load(SeqCst), SeqCst);
+        Some(FrameHold { page: Arc::clone(&self.mine), word, made: ProcessMark::here() })
+    }
+
     /// Stops reading.
     pub(crate) fn stop_reading(&self) {
         for word in READS {
             self.mine.words()[word].store(0, SeqCst);
+        }
+    }
+}
+
+/// Keeps a frame from being overwritten for as long as the subscriber's connection lasts, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct FrameHold {
+    page: Arc<PageMapping>,
+    word: usize,
+    made: ProcessMark,
+}
+
+impl Drop for FrameHold {
+    fn drop(&mut self) {
+        // A forked child shares the page with its parent, which still holds the frame.
+        if self.made.is_here() {
+            self.page.words()[self.word].store(0, SeqCst);
         }
     }
 }
@@ -309,6 +344,31 @@ mod tests {
     }
 
     #[test]
+    fn held_frames_are_not_written_and_neither_is_one_that_was_published_again() {
+        let (table, reader, mut seat) = seated();
+        (0..=HELD_FRAMES).for_each(|place| table.settle(place, place as u64));
+        let mut holds: Vec<_> = (0..HELD_FRAMES)
+            .map(|place| {
+                table.publish(1 + place as u64, place, &[From::Device], [0; frame::WORDS]);
+                seat.read(From::Device).unwrap();
+                seat.let_go();
+                seat.hold().unwrap()
+            })
+            .collect();
+        assert!(seat.hold().is_none(), "more than the page has words for");
+        table.publish(100, HELD_FRAMES, &[From::Device], [0; frame::WORDS]);
+        seat.read(From::Device).unwrap();
+        seat.let_go();
+        assert!((0..HELD_FRAMES).all(|place| !table.claim(place, [&reader])));
+        drop(holds.remove(2));
+        assert!((0..HELD_FRAMES).all(|place| table.claim(place, [&reader]) == (place == 2)));
+        // The reader has frame 100 of this place, which gets another number.
+        table.publish(101, HELD_FRAMES, &[From::Device], [0; frame::WORDS]);
+        table.publish(102, 2, &[From::Device], [0; frame::WORDS]);
+        assert!(!table.claim(HELD_FRAMES, [&reader]));
+    }
+
+    #[test]
     fn a_place_that_was_given_away_is_not_mixed_up() {
         let (table, _, seat) = seated();
         table.settle(3, 70);
@@ -351,10 +411,16 @@ mod tests {
                     // Never dropped, so that both stay mapped.
                     let mut seat = ManuallyDrop::new(Seat {
                         table: ManuallyDrop::into_inner(table),
-                        mine: ManuallyDrop::into_inner(mine),
+                        mine: Arc::new(ManuallyDrop::into_inner(mine)),
                         word: 0,
                     });
+                    let seen = |held: SlotContent| {
+                        // SAFETY: the piece is being read, so no process writes it.
+                        let seen = unsafe { *pieces[usize::try_from(held.piece).unwrap()].0.get() };
+                        assert!(seen.iter().all(|word| *word == held.stamp.frame()), "{held:?} {seen:?}");
+                    };
                     let mut last = 0;
+                    let mut older: Option<(FrameHold, SlotContent)> = None;
                     while last < frames {
                         let Some(held) = seat.read(From::Device) else {
                             std::thread::yield_now();
@@ -363,10 +429,13 @@ mod tests {
                         seat.let_go();
                         let frame = held.stamp.frame();
                         assert_eq!(held.words, [frame; frame::WORDS], "words of another frame: {held:?}");
-                        // SAFETY: the piece is being read, so no process writes it.
-                        let seen = unsafe { *pieces[usize::try_from(held.piece).unwrap()].0.get() };
-                        assert!(seen.iter().all(|word| *word == frame), "{held:?} {seen:?}");
+                        seen(held);
                         assert!(frame > last, "frames come in order");
+                        if let Some((_hold, held)) = older.take() {
+                            seen(held);
+                        } else {
+                            older = Some((seat.hold().unwrap(), held));
+                        }
                         last = frame;
                     }
                     seat.stop_reading();

@@ -7,6 +7,7 @@
 mod folders;
 mod fork;
 mod forked;
+mod held;
 mod published;
 mod scarce;
 mod slow;

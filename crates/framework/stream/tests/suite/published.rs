@@ -1,7 +1,7 @@
 //! A stream of this process or of another one, and who knocks at it.
 
 use cpu_fallback::CpuBackend;
-use interop_core::{ComputeBackend, Display, Link, LinkOptions, PixelFormat, StagingKind, SurfaceDesc};
+use interop_core::{ComputeBackend, Display, Link, LinkOptions, PathId, PixelFormat, Policy, StagingKind, SurfaceDesc};
 use pixelferry_stream::{PublishedFrame, StreamDisplay, StreamOptions, Subscriber};
 use pixelferry_testing::{Patience, wait_until};
 use rustix::net::{
@@ -43,10 +43,19 @@ pub struct Stream {
 
 impl Stream {
     pub fn open(name: &str) -> Self {
+        Self::open_with(name, LinkOptions::default())
+    }
+
+    /// Kernels write the memory that subscribers read.
+    pub fn in_place(name: &str) -> Self {
+        Self::open_with(name, LinkOptions::new(Policy::default().with_force(PathId::HOST_VISIBLE_IN_PLACE)))
+    }
+
+    fn open_with(name: &str, of_link: LinkOptions) -> Self {
         let (backend, options) = (backend(), StreamOptions::default().with_readers(16));
         let display = StreamDisplay::open(name, None, options).unwrap();
         let desc = SurfaceDesc::image(64, 64, PixelFormat::R8);
-        let link = Link::open(backend, display.clone(), desc, LinkOptions::default()).unwrap();
+        let link = Link::open(backend, display.clone(), desc, of_link).unwrap();
         Self { link, display, name: name.into() }
     }
 
@@ -138,7 +147,7 @@ pub fn socket() -> OwnedFd {
 /// Says hello to a stream, as a subscriber does.
 pub fn knock(socket: &OwnedFd, name: &str) {
     connect(socket, &SocketAddrUnix::new(path(name)).unwrap()).unwrap();
-    send(socket, br#"{"version":1}"#, SendFlags::NOSIGNAL).unwrap();
+    send(socket, br#"{"version":2}"#, SendFlags::NOSIGNAL).unwrap();
 }
 
 /// The next message; none where there is none now. Its descriptors are closed.

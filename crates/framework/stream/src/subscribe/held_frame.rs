@@ -1,0 +1,96 @@
+//! Frames that outlive the next one.
+
+use super::frame_access::OpenPiece;
+use crate::wire::frame::PlacedFrame;
+use crate::wire::socket::Connection;
+use crate::wire::table::{FrameHold, HELD_FRAMES};
+use interop_core::describe::PlainMutex;
+use interop_core::describe::process::ProcessMark;
+use interop_core::{ComputeMemory, SurfaceDesc, View};
+use std::sync::Arc;
+
+/// Open pieces of held frames that were dropped, by their numbers, for later frames in them.
+pub(super) type ReturnedPieces = Arc<PlainMutex<Vec<(u64, OpenPiece)>>>;
+
+/// The most recently taken frame.
+#[derive(Clone, Copy)]
+pub(super) struct Current {
+    pub number: u64,
+    pub piece: u64,
+    pub placed: PlacedFrame,
+}
+
+/// A frame that does not change until it is dropped, which may happen on any thread and after the subscription's end. Until
+/// then the subscription counts for the publisher.
+///
+/// ```
+/// use pixelferry_stream::{NextFrame, Subscriber};
+/// use std::time::Duration;
+///
+/// # fn example(subscriber: &mut Subscriber) -> interop_core::Result<()> {
+/// let mut last = None;
+/// while let NextFrame::Frame(_) = subscriber.next(Duration::from_secs(1))? {
+///     // The frame before is kept until here.
+///     last = subscriber.hold();
+/// }
+/// # drop(last);
+/// # Ok(())
+/// # }
+/// ```
+pub struct HeldStreamFrame {
+    pub(super) piece: Option<OpenPiece>,
+    pub(super) hold: Option<FrameHold>,
+    pub(super) current: Current,
+    pub(super) returned: ReturnedPieces,
+    pub(super) made: ProcessMark,
+    /// The publisher ignores a subscriber's page when its connection has ended.
+    pub(super) connection: Arc<Connection>,
+}
+
+interop_core::debug_as!(HeldStreamFrame, |this| number = &this.number(), desc = this.desc());
+
+impl HeldStreamFrame {
+    /// Maximum number of frames that are held for one subscription.
+    pub const MOST: usize = HELD_FRAMES;
+
+    /// As [`super::StreamFrame::number`].
+    pub fn number(&self) -> u64 {
+        self.current.number
+    }
+
+    /// As [`super::StreamFrame::desc`].
+    pub fn desc(&self) -> &SurfaceDesc {
+        &self.current.placed.desc
+    }
+
+    /// As [`super::StreamFrame::view`].
+    pub fn view(&self) -> View {
+        self.current.placed.view
+    }
+
+    /// The frame's memory, for kernels that read it; `None` in a forked child of the process that subscribed.
+    pub fn memory(&self) -> Option<&dyn ComputeMemory> {
+        let (OpenPiece::Device(memory) | OpenPiece::Pages(memory)) = self.piece.as_ref()? else { return None };
+        self.made.is_here().then_some(memory.as_ref())
+    }
+}
+
+impl Drop for HeldStreamFrame {
+    fn drop(&mut self) {
+        let Some(mut piece) = self.piece.take() else { return };
+        if !self.made.is_here() {
+            // Drivers belong to the parent.
+            std::mem::forget((piece, Arc::clone(&self.connection), Arc::clone(&self.returned)));
+            return;
+        }
+        // Queued kernels may still read the frame.
+        if let OpenPiece::Device(memory) | OpenPiece::Pages(memory) = &mut piece
+            && let Err(error) = memory.release()
+        {
+            tracing::debug!(%error, "a frame of a stream was released while kernels may be reading it");
+        }
+        self.returned.lock().push((self.current.piece, piece));
+        // Only now may the publisher overwrite it: the next frame may come in this piece.
+        self.hold = None;
+    }
+}
