@@ -9,7 +9,7 @@ use crate::job::{Job, answered, awaited, closed, guarded};
 use crate::stage::Stage;
 use crate::window::WindowHandle;
 use pixelferry::driver::describe::panics::ended;
-use pixelferry::driver::describe::process::{self, ForkGuard, ProcessMark};
+use pixelferry::driver::describe::process::{self, ForkGuard};
 use pixelferry::driver::describe::threads;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -60,17 +60,17 @@ impl Host {
     }
 }
 
-/// A thread with a stage, or with another object that stays on a thread.
-pub struct StageThread<S = Stage>(ForkGuard<Mutex<Option<Open<S>>>>);
+/// A thread with a stage.
+pub struct StageThread(ForkGuard<Mutex<Option<Open>>>);
 
 /// Sends work, and is joined at the end.
-type Open<S> = (Sender<Job<S>>, JoinHandle<()>);
+type Open = (Sender<Job>, JoinHandle<()>);
 
-impl<S: 'static> StageThread<S> {
+impl StageThread {
     /// Starts the thread, which calls `make`.
-    pub fn start(make: impl FnOnce() -> Result<S, Failure> + Send + 'static) -> Result<Self, Failure> {
+    pub fn start(make: impl FnOnce() -> Result<Stage, Failure> + Send + 'static) -> Result<Self, Failure> {
         process::check("drawing")?;
-        let (sender, jobs) = channel::<Job<S>>();
+        let (sender, jobs) = channel::<Job>();
         let (ready, made) = channel();
         let work = move || {
             let mut stage = match guarded(make) {
@@ -87,16 +87,11 @@ impl<S: 'static> StageThread<S> {
         Ok(Self(ForkGuard::new(Mutex::new(Some((sender, thread))))))
     }
 
-    pub fn post(&self, job: Job<S>) -> Result<(), Failure> {
+    pub fn post(&self, job: Job) -> Result<(), Failure> {
         check_process(self.0.mark(), "the object")?;
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((sender, _)) = open.as_ref() else { return Err(closed()) };
         sender.send(job).map_err(|_| closed())
-    }
-
-    /// The process that it runs in.
-    pub fn mark(&self) -> ProcessMark {
-        self.0.mark()
     }
 
     pub fn is_open(&self) -> bool {
@@ -116,7 +111,7 @@ impl<S: 'static> StageThread<S> {
     }
 }
 
-fn serve<S>(stage: &mut S, jobs: &Receiver<Job<S>>) {
+fn serve(stage: &mut Stage, jobs: &Receiver<Job>) {
     while let Ok(job) = jobs.recv() {
         job(stage);
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 pub const TICK: Duration = Duration::from_millis(50);
 
 /// Work for a stage.
-pub type Job<S = Stage> = Box<dyn FnOnce(&mut S) + Send>;
+pub type Job = Box<dyn FnOnce(&mut Stage) + Send>;
 
 /// The error of calls after closing.
 pub fn closed() -> Failure {
@@ -19,9 +19,9 @@ pub fn closed() -> Failure {
 }
 
 /// Sends work and waits for its result. Do not call this with the interpreter attached. `Err` if the thread has ended.
-pub fn answered<S: 'static, R: Send + 'static>(
-    post: impl FnOnce(Job<S>) -> Result<(), Failure>,
-    work: impl FnOnce(&mut S) -> Result<R, Failure> + Send + 'static,
+pub fn answered<R: Send + 'static>(
+    post: impl FnOnce(Job) -> Result<(), Failure>,
+    work: impl FnOnce(&mut Stage) -> Result<R, Failure> + Send + 'static,
 ) -> Result<Result<R, Failure>, Failure> {
     let (answer, answered) = channel();
     // The receiver is gone only if the caller's thread died.

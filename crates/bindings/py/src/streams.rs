@@ -1,59 +1,82 @@
-//! `pixelferry.Publisher` and `pixelferry.Subscriber`: arrays to and from other processes. Each has a thread on which
-//! its side of the stream stays; callers wait for it with the interpreter released.
+//! `pixelferry.Publisher` and `pixelferry.Subscriber`: arrays to and from other processes. Callers wait with the
+//! interpreter released.
 
 use crate::array::{Array, Layout as Numbers};
 use crate::array_kernel::{kernel, lent};
 use crate::engine::{ArrayLocation, BackendRequest, Engine, Engines};
 use crate::failure::{Failure, check_process};
-use crate::host::StageThread;
-use crate::job::{TICK, answered, guarded};
+use crate::job::{TICK, guarded};
 use crate::option_names;
 use crate::raw::memory::Readable;
+use crate::raw::owned_bytes::{BytesKeeper, CudaBytes, Memory};
 use crate::source::Source;
-use pixelferry::stream::{NextFrame, StreamDisplay, StreamOptions, Subscriber as Joined, publish, streams as listed};
+use pixelferry::api::cuda::CudaBackend;
+use pixelferry::driver::describe::process::ForkGuard;
+use pixelferry::driver::describe::threads;
+use pixelferry::stream::{
+    HeldStreamFrame, NextFrame, StreamDisplay, StreamOptions, Subscriber as Joined, publish, streams as listed,
+};
 use pixelferry::{
-    BackendChoice, ComputeBackend, DeviceIdentity, ImageDesc, Kernel, Link, LinkOptions, PathId, PixelFormat,
+    AnyThread, BackendChoice, ComputeBackend, ComputeMemory, ImageDesc, Kernel, Link, LinkOptions, PathId, PixelFormat,
     SurfaceDesc, Unwritten, open_backend,
 };
 use pixelferry_look::{Element, Layout, MemoryLocation, Plane};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::iter;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// One side of a stream, on its thread.
-struct StreamSide<S: 'static> {
-    thread: StageThread<S>,
+/// One side of a stream, which one thread uses at a time.
+struct StreamSide<S> {
+    /// `None` after closing.
+    side: ForkGuard<Mutex<Option<S>>>,
+    /// Whoever waits for a frame lets the side go at once.
+    is_closing: AtomicBool,
     name: String,
     /// Number of the last frame; then the path that it took.
     number: AtomicU64,
     path: Mutex<Option<PathId>>,
 }
 
-impl<S: 'static> StreamSide<S> {
-    fn open(
-        py: Python<'_>,
-        name: String,
-        make: impl FnOnce(&str) -> Result<S, Failure> + Send + 'static,
-    ) -> PyResult<Self> {
-        let opens = name.clone();
-        let thread = py.detach(|| StageThread::start(move || make(&opens)))?;
-        Ok(Self { thread, name, number: AtomicU64::new(0), path: Mutex::new(None) })
+impl<S: Send> StreamSide<S> {
+    fn open(py: Python<'_>, name: String, make: impl FnOnce(&str) -> Result<S, Failure> + Send) -> PyResult<Self> {
+        let side = py.detach(|| guarded(|| make(&name)))?;
+        let side = ForkGuard::new(Mutex::new(Some(side)));
+        Ok(Self { side, is_closing: AtomicBool::new(false), name, number: AtomicU64::new(0), path: Mutex::new(None) })
     }
 
     /// Refuses a forked process before any driver is called.
     fn check_process(&self) -> Result<(), Failure> {
-        check_process(self.thread.mark(), &format!("the stream '{}'", self.name))
+        check_process(self.side.mark(), &format!("the stream '{}'", self.name))
     }
 
-    fn run<R: Send + 'static>(
+    fn locked(&self) -> MutexGuard<'_, Option<S>> {
+        self.side.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work` with the interpreter released.
+    fn run<R: Send>(
         &self,
-        work: impl FnOnce(&mut S) -> Result<R, Failure> + Send + 'static,
+        py: Python<'_>,
+        work: impl FnOnce(&mut S) -> Result<R, Failure> + Send,
     ) -> Result<R, Failure> {
         self.check_process()?;
-        let closed = |_| Failure::Closed(format!("the stream '{}' is closed", self.name));
-        answered(|job| self.thread.post(job), |side| guarded(|| work(side))).map_err(closed)?
+        py.detach(|| {
+            let mut side = self.locked();
+            let open = side.as_mut().filter(|_| !self.is_closing.load(Relaxed));
+            let open = open.ok_or_else(|| Failure::Closed(format!("the stream '{}' is closed", self.name)))?;
+            guarded(|| work(open))
+        })
+    }
+
+    fn close(&self, py: Python<'_>) {
+        if self.side.mark().is_here() {
+            self.is_closing.store(true, Relaxed);
+            py.detach(|| self.locked().take());
+        }
     }
 
     fn note(&self, number: u64, path: Option<PathId>) {
@@ -66,9 +89,9 @@ impl<S: 'static> StreamSide<S> {
     }
 
     fn described(&self, kind: &str) -> String {
-        let state = if !self.thread.mark().is_here() {
+        let state = if !self.side.mark().is_here() {
             "of another process".into()
-        } else if self.thread.is_open() {
+        } else if !self.is_closing.load(Relaxed) {
             format!("frame {}", self.number.load(Relaxed))
         } else {
             "closed".into()
@@ -77,17 +100,10 @@ impl<S: 'static> StreamSide<S> {
     }
 }
 
-impl<S: 'static> Drop for StreamSide<S> {
-    fn drop(&mut self) {
-        // The socket is closed at once. That thread never waits for the interpreter.
-        self.thread.close();
-    }
-}
-
 /// The path for arrays of one place and size into a stream.
 struct StreamRoute {
     place: MemoryLocation,
-    link: Link,
+    link: Link<AnyThread>,
     kernel: Option<Arc<dyn Kernel>>,
 }
 
@@ -99,10 +115,13 @@ struct Publishes {
 }
 
 impl Publishes {
-    fn open(name: &str) -> Result<Self, Failure> {
-        // Arrays may come from several devices, so frames are in host memory.
-        let host = open_backend(BackendChoice::Cpu, &[])?;
-        Ok(Self { way: None, stream: publish(name, host.as_ref(), StreamOptions::default())? })
+    /// Frames are in memory of the host, where arrays of all devices come together, or of that device.
+    fn open(name: &str, device: Option<&CudaBackend>) -> Result<Self, Failure> {
+        let stream = match device {
+            Some(cuda) => publish(name, cuda, StreamOptions::default())?,
+            None => publish(name, open_backend(BackendChoice::Cpu, &[])?.as_ref(), StreamOptions::default())?,
+        };
+        Ok(Self { way: None, stream })
     }
 
     /// Publishes an array. When this returns, the array is no longer read.
@@ -121,6 +140,7 @@ impl Publishes {
                 let backend = engine.backend()?;
                 let link = Link::open(backend.clone(), self.stream.clone(), desc, LinkOptions::default())?;
                 let kernel = kernel::<Plane>(engine, &backend, link.desc())?;
+                let link = link.for_any_thread(&self.stream).map_err(|_| Failure::Device("internal error".into()))?;
                 self.way.insert(StreamRoute { place, link, kernel })
             }
         };
@@ -167,11 +187,13 @@ struct Publisher {
 #[pymethods]
 impl Publisher {
     #[new]
-    #[pyo3(signature = (name, *, format=None, backend=None))]
-    fn new(py: Python<'_>, name: String, format: Option<&str>, backend: Option<&str>) -> PyResult<Self> {
+    #[pyo3(signature = (name, *, format=None, backend=None, device="cpu"))]
+    fn new(py: Python<'_>, name: String, format: Option<&str>, backend: Option<&str>, device: &str) -> PyResult<Self> {
         let format = format.map(option_names::format).transpose()?;
         let engines = Engines::new(BackendRequest::parse(backend)?);
-        Ok(Self { side: StreamSide::open(py, name, Publishes::open)?, engines, format })
+        let device = engines.on_cuda(py, ArrayLocation::parse(device)?)?;
+        let side = StreamSide::open(py, name, |name| Publishes::open(name, device.as_deref()))?;
+        Ok(Self { side, engines, format })
     }
 
     #[pyo3(signature = (array, layout="HWC"))]
@@ -188,10 +210,7 @@ impl Publisher {
         let readable = *source.readable();
         let plane = readable.description();
         let (format, place) = (self.format.unwrap_or_else(|| own_format(plane)), plane.span.place);
-        let published = py.detach(|| {
-            let engine = self.engines.engine(place)?;
-            self.side.run(move |side| side.publish(&readable, format, &engine))
-        });
+        let published = self.side.run(py, |side| side.publish(&readable, format, &self.engines.engine(place)?));
         // Release the array only now: its owner may write it from here on.
         drop(source);
         let (number, path) = published?;
@@ -211,7 +230,7 @@ impl Publisher {
 
     #[getter]
     fn subscribers(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(py.detach(|| self.side.run(|side| Ok(side.stream.subscribers())))?)
+        Ok(self.side.run(py, |side| Ok(side.stream.subscribers()))?)
     }
 
     #[getter]
@@ -220,7 +239,7 @@ impl Publisher {
     }
 
     fn close(&self, py: Python<'_>) {
-        py.detach(|| self.side.thread.close());
+        self.side.close(py);
     }
 
     fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -237,36 +256,123 @@ impl Publisher {
     }
 }
 
-/// A taken frame, as bytes in host memory.
-struct Frame {
-    number: u64,
-    path: Option<PathId>,
-    bytes: Vec<u8>,
-    numbers: Numbers,
+/// A subscription, and who takes back what arrays kept.
+struct Receives {
+    joined: Joined,
+    /// The device whose arrays are wanted.
+    cuda: Option<Arc<CudaBackend>>,
+    /// Starts with the first frame that is kept.
+    returns: Option<Sender<HeldStreamFrame>>,
+}
+
+/// A frame in memory of a CUDA device, for as long as an array or another library uses it.
+struct KeptFrame(Option<HeldStreamFrame>, Sender<HeldStreamFrame>);
+
+impl BytesKeeper for KeptFrame {
+    fn memory(&self) -> Result<&dyn ComputeMemory, Failure> {
+        let memory = self.0.as_ref().and_then(HeldStreamFrame::memory);
+        memory.ok_or_else(|| Failure::Closed("the frame is of another process".into()))
+    }
+
+    fn read(&mut self, into: &mut [u8]) -> Result<(), Failure> {
+        let Some(frame) = &mut self.0 else { return Ok(()) };
+        let copied = frame.read_with(|bytes| {
+            into.copy_from_slice(bytes);
+            Ok(())
+        });
+        Ok(copied?)
+    }
+
+    fn is_complete(&self) -> bool {
+        true
+    }
+}
+
+impl Drop for KeptFrame {
+    fn drop(&mut self) {
+        // The other end is gone only in a forked process.
+        if let Some(frame) = self.0.take() {
+            let _ = self.1.send(frame);
+        }
+    }
+}
+
+/// Returns frames that arrays kept. Other libraries drop an array while their kernels still read it, so this waits for the
+/// device.
+fn take_back(backend: &CudaBackend, frames: &Receiver<HeldStreamFrame>) {
+    while let Ok(frame) = frames.recv() {
+        let all: Vec<_> = iter::once(frame).chain(frames.try_iter()).collect();
+        if let Err(error) = backend.finish_context() {
+            tracing::debug!(%error, "a frame is returned to its publisher while kernels may be reading it");
+        }
+        drop(all);
+    }
+}
+
+impl Receives {
+    fn open(name: &str, cuda: Option<Arc<CudaBackend>>) -> Result<Self, Failure> {
+        let backend = match &cuda {
+            Some(cuda) => cuda.clone(),
+            None => open_backend(BackendChoice::Cpu, &[])?,
+        };
+        Ok(Self { joined: Joined::open(name, &backend)?, cuda, returns: None })
+    }
+
+    fn take(&mut self, timeout: Duration) -> Result<FoundFrame, Failure> {
+        let Self { joined, cuda, returns } = self;
+        let (number, view, layout) = match joined.next(timeout)? {
+            NextFrame::Frame(frame) => (frame.number(), frame.view(), Numbers::of(frame.desc())?),
+            NextFrame::Nothing => return Ok(FoundFrame::Nothing),
+            NextFrame::Ended => return Ok(FoundFrame::Ended),
+        };
+        let path = joined.path();
+        let is_whole = view.span() == (0..layout.len());
+        if let Some(cuda) = cuda.as_ref().filter(|_| is_whole && path == Some(PathId::EXPORTED_IN_PLACE))
+            && let Some(returns) = started(returns, cuda)
+            && let Some(frame) = joined.hold()
+        {
+            let owner = KeptFrame(Some(frame), returns.clone());
+            let memory = Memory::Cuda(CudaBytes::kept_by(cuda, owner, layout.len())?);
+            return Ok(FoundFrame::Frame(number, path, Array::new(memory, layout)));
+        }
+        let Some(mut frame) = joined.frame() else { return Ok(FoundFrame::Nothing) };
+        let array = match cuda {
+            // The next frame waits for the copy.
+            Some(cuda) if is_whole => {
+                let (from, len) = (frame.memory(), layout.len());
+                let copy = CudaBytes::filled(cuda, len, |to| Ok(cuda.copy(from, to, 0..len)?))?;
+                Array::new(Memory::Cuda(copy), layout)
+            }
+            _ => Array::of_bytes(&frame.read()?, layout, cuda.as_ref())?,
+        };
+        Ok(FoundFrame::Frame(number, path, array))
+    }
+}
+
+/// Starts the thread that takes frames back; `None` without one.
+fn started<'s>(
+    returns: &'s mut Option<Sender<HeldStreamFrame>>,
+    cuda: &Arc<CudaBackend>,
+) -> Option<&'s Sender<HeldStreamFrame>> {
+    if returns.is_none() {
+        let (sender, frames) = channel();
+        let backend = cuda.clone();
+        threads::spawn("pixelferry-stream-returns", move || take_back(&backend, &frames)).ok()?;
+        *returns = Some(sender);
+    }
+    returns.as_ref()
 }
 
 /// Result of a subscriber's wait.
 enum FoundFrame {
-    Frame(Frame),
+    Frame(u64, Option<PathId>, Array),
     Nothing,
     Ended,
 }
 
-fn take(joined: &mut Joined, timeout: Duration) -> Result<FoundFrame, Failure> {
-    let (number, bytes, numbers) = match joined.next(timeout)? {
-        NextFrame::Frame(mut frame) => (frame.number(), frame.read()?, Numbers::of(frame.desc())?),
-        NextFrame::Nothing => return Ok(FoundFrame::Nothing),
-        NextFrame::Ended => return Ok(FoundFrame::Ended),
-    };
-    Ok(FoundFrame::Frame(Frame { number, path: joined.path(), bytes, numbers }))
-}
-
 #[pyclass(module = "pixelferry", frozen)]
 struct Subscriber {
-    side: StreamSide<Joined>,
-    engines: Engines,
-    wanted: ArrayLocation,
-    host: DeviceIdentity,
+    side: StreamSide<Receives>,
 }
 
 impl Subscriber {
@@ -277,21 +383,14 @@ impl Subscriber {
         loop {
             let left = limit.map(|limit| limit.saturating_sub(begun.elapsed()));
             let now = left.map_or(TICK, |left| left.min(TICK));
-            let found = py.detach(|| {
-                let found = self.side.run(move |joined| take(joined, now))?;
-                let FoundFrame::Frame(frame) = found else { return Ok::<_, Failure>((found, None)) };
-                let device = self.engines.taker(self.wanted, &self.host)?;
-                let array = Array::of_bytes(&frame.bytes, frame.numbers.clone(), device.as_ref())?;
-                Ok((FoundFrame::Frame(frame), Some(array)))
-            })?;
-            match found {
-                (FoundFrame::Frame(frame), array) => {
-                    self.side.note(frame.number, frame.path);
-                    return Ok(Some(array));
+            match self.side.run(py, |side| side.take(now))? {
+                FoundFrame::Frame(number, path, array) => {
+                    self.side.note(number, path);
+                    return Ok(Some(Some(array)));
                 }
-                (FoundFrame::Ended, _) => return Ok(None),
-                (FoundFrame::Nothing, _) if left.is_some_and(|left| left <= now) => return Ok(Some(None)),
-                (FoundFrame::Nothing, _) => py.check_signals()?,
+                FoundFrame::Ended => return Ok(None),
+                FoundFrame::Nothing if left.is_some_and(|left| left <= now) => return Ok(Some(None)),
+                FoundFrame::Nothing => py.check_signals()?,
             }
         }
     }
@@ -302,14 +401,9 @@ impl Subscriber {
     #[new]
     #[pyo3(signature = (name, *, device="cpu"))]
     fn new(py: Python<'_>, name: String, device: &str) -> PyResult<Self> {
-        let wanted = ArrayLocation::parse(device)?;
         let engines = Engines::new(BackendRequest::parse(None)?);
-        let host = open_backend(BackendChoice::Cpu, &[]).map_err(Failure::from)?;
-        let identity = host.device().clone();
-        // Refuse an unknown device before waiting.
-        py.detach(|| engines.taker(wanted, &identity))?;
-        let side = StreamSide::open(py, name, move |name| Ok(Joined::open(name, &host)?))?;
-        Ok(Self { side, engines, wanted, host: identity })
+        let cuda = engines.on_cuda(py, ArrayLocation::parse(device)?)?;
+        Ok(Self { side: StreamSide::open(py, name, |name| Receives::open(name, cuda))? })
     }
 
     #[pyo3(signature = (timeout=None))]
@@ -342,7 +436,7 @@ impl Subscriber {
     }
 
     fn close(&self, py: Python<'_>) {
-        py.detach(|| self.side.thread.close());
+        self.side.close(py);
     }
 
     fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {

@@ -93,4 +93,13 @@ impl CudaBackend {
         // SAFETY: the caller guarantees it.
         unsafe { foreign_memory::lead(&self.session.queue, stream) }.map_err(self.session.failed())
     }
+
+    /// Waits until everything is done that was submitted to the device's primary context so far, also by other code
+    /// (`cuCtxSynchronize`).
+    ///
+    /// # Errors
+    /// Errors of the driver, and of kernels that failed.
+    pub fn finish_context(&self) -> Result<()> {
+        foreign_memory::finish_context(&self.session.queue).map_err(self.session.failed())
+    }
 }

@@ -25,7 +25,8 @@
 //! ```
 
 pub use pixelferry_stream::{
-    HeldStreamFrame, NextFrame, PublishedFrame, StreamDisplay, StreamEntry, StreamFrame, StreamOptions, Subscriber, streams,
+    HeldStreamFrame, NextFrame, PublishedFrame, StreamDisplay, StreamEntry, StreamFrame, StreamOptions, Subscriber,
+    streams,
 };
 
 use interop_core::{ComputeBackend, Display, Result};

@@ -399,14 +399,19 @@ class Publisher:
     """Publishes arrays as a stream for other processes of this user (Linux): Subscriber in Python, or `pixelferry view
     --attach NAME`.
 
-    The newest array is the stream's frame. Subscribers never make publish() wait. Frames pass through host memory."""
+    The newest array is the stream's frame. Subscribers never make publish() wait."""
 
-    def __new__(cls, name: str, *, format: _Format | None = None, backend: str | None = None) -> Self:
+    def __new__(
+        cls, name: str, *, format: _Format | None = None, backend: str | None = None, device: str = "cpu"
+    ) -> Self:
         """Opens the stream.
 
         name: letters, digits, "-", "_" and "."; a name in use raises ShapeError.
         format: pixel format of the frames. None chooses one that keeps the numbers of each array, with 4 channels for
-            3."""
+            3.
+        device: where the frames are, "cpu", "cuda" or "cuda:N". On a CUDA device they reach a Subscriber of the same
+            device without a copy; others get them through host memory. That needs NVIDIA's Vulkan driver: without it
+            the frames are in host memory, and `path` says so."""
     def publish(self, array: _Array, layout: _Layout = "HWC") -> int:
         """Makes an array the newest frame and returns the frame's number. When the call returns, the array may be
         written again."""
@@ -435,10 +440,11 @@ class Subscriber:
     def __new__(cls, name: str, *, device: str = "cpu") -> Self:
         """Subscribes to a stream; a stream without a publisher raises DeviceError.
 
-        device: where the arrays are, "cpu", "cuda" or "cuda:N"."""
+        device: where the arrays are, "cpu", "cuda" or "cuda:N". Arrays on the CUDA device on which frames are published
+            are the publisher's own memory, which kernels must not write; see Publisher."""
     def next(self, timeout: float | None = None) -> Array | None:
-        """Waits for a frame newer than the last and returns it; None after `timeout` seconds without one. The array is
-        a copy, which later frames do not change. Raises ClosedError if the publisher has ended. Ctrl-C ends the
+        """Waits for a frame newer than the last and returns it; None after `timeout` seconds without one. Later frames
+        do not change the array. Raises ClosedError if the publisher has ended. Ctrl-C ends the
         wait."""
     def __iter__(self) -> Self: ...
     def __next__(self) -> Array: ...

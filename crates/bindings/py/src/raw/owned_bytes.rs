@@ -11,7 +11,7 @@ use pixelferry::{ComputeBackend as _, ComputeMemory};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::{self, NonNull};
 use std::slice;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The alignment that DLPack requires.
 const ALIGNMENT: usize = 256;
@@ -107,10 +107,34 @@ impl Drop for HostBytes {
 
 /// Bytes in memory of a CUDA device.
 pub struct CudaBytes {
-    memory: ForkGuard<Mutex<Box<dyn ComputeMemory + Send>>>,
+    owner: ForkGuard<Mutex<Box<dyn BytesKeeper>>>,
     backend: Arc<CudaBackend>,
     address: u64,
+    len: usize,
     ordinal: u32,
+}
+
+/// Keeps memory of a CUDA device. Any thread may drop it.
+pub trait BytesKeeper: Send {
+    fn memory(&self) -> Result<&dyn ComputeMemory, Failure>;
+
+    /// Reads the first bytes to the host.
+    fn read(&mut self, into: &mut [u8]) -> Result<(), Failure>;
+
+    /// Whether the bytes were complete before this existed.
+    fn is_complete(&self) -> bool {
+        false
+    }
+}
+
+impl BytesKeeper for Box<dyn ComputeMemory> {
+    fn memory(&self) -> Result<&dyn ComputeMemory, Failure> {
+        Ok(self.as_ref())
+    }
+
+    fn read(&mut self, into: &mut [u8]) -> Result<(), Failure> {
+        Ok(self.as_mut().read(0, into)?)
+    }
 }
 
 impl CudaBytes {
@@ -126,11 +150,17 @@ impl CudaBytes {
     }
 
     /// Takes over linear memory of the backend.
-    pub fn of(backend: &Arc<CudaBackend>, memory: Box<dyn ComputeMemory + Send>) -> Result<Self, Failure> {
-        let address = backend.address_of(memory.as_ref())?;
+    pub fn of(backend: &Arc<CudaBackend>, memory: Box<dyn ComputeMemory>) -> Result<Self, Failure> {
+        let len = memory.len();
+        Self::kept_by(backend, memory, len)
+    }
+
+    /// The first bytes of linear memory of the backend, which `owner` keeps.
+    pub fn kept_by(backend: &Arc<CudaBackend>, owner: impl BytesKeeper + 'static, len: usize) -> Result<Self, Failure> {
+        let address = backend.address_of(owner.memory()?)?;
         let ordinal = backend.device().ordinal.unwrap_or_default();
-        let memory = ForkGuard::new(Mutex::new(memory));
-        Ok(Self { memory, backend: backend.clone(), address, ordinal })
+        let owner: Box<dyn BytesKeeper> = Box::new(owner);
+        Ok(Self { owner: ForkGuard::new(Mutex::new(owner)), backend: backend.clone(), address, len, ordinal })
     }
 
     pub fn address(&self) -> u64 {
@@ -142,41 +172,35 @@ impl CudaBytes {
         self.ordinal
     }
 
-    fn check(&self) -> Result<(), Failure> {
-        check_process(self.memory.mark(), "the array")
-    }
-
-    fn with<R>(&self, work: impl FnOnce(&mut dyn ComputeMemory) -> Result<R, Failure>) -> Result<R, Failure> {
-        self.check()?;
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        work(memory.as_mut())
+    fn owner(&self) -> Result<MutexGuard<'_, Box<dyn BytesKeeper>>, Failure> {
+        check_process(self.owner.mark(), "the array")?;
+        Ok(self.owner.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Makes a consumer's stream wait until the bytes are written, without blocking the host.
     pub fn order(&self, stream: usize) -> Result<(), Failure> {
-        self.check()?;
+        if self.owner()?.is_complete() {
+            return Ok(());
+        }
         // SAFETY: DLPack's consumer passes a stream that is alive during the call; 1 and 2 have the driver's meaning.
         Ok(unsafe { self.backend.lead_stream(stream) }?)
     }
 
     /// Waits until the bytes are written.
     pub fn wait(&self) -> Result<(), Failure> {
-        self.check()?;
+        drop(self.owner()?);
         Ok(self.backend.finish()?)
     }
 
     pub fn to_host(&self) -> Result<HostBytes, Failure> {
-        self.with(|memory| {
-            let mut bytes = HostBytes::new(memory.len())?;
-            memory.read(0, bytes.bytes_mut())?;
-            Ok(bytes)
-        })
+        let mut owner = self.owner()?;
+        let mut bytes = HostBytes::new(self.len)?;
+        owner.read(bytes.bytes_mut())?;
+        Ok(bytes)
     }
 
     pub fn copied(&self) -> Result<Self, Failure> {
-        self.with(|memory| {
-            let len = memory.len();
-            Self::filled(&self.backend, len, |to| Ok(self.backend.copy(memory, to, 0..len)?))
-        })
+        let owner = self.owner()?;
+        Self::filled(&self.backend, self.len, |to| Ok(self.backend.copy(owner.memory()?, to, 0..self.len)?))
     }
 }

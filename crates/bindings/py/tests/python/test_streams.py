@@ -225,13 +225,49 @@ def test_a_forked_process_is_refused_and_keeps_no_name(name, what):
             process.kill()
 
 
-def test_on_the_gpu(name):
-    with pixelferry.Publisher(name) as publisher:
-        try:
-            subscriber = pixelferry.Subscriber(name, device="cuda")
-        except pixelferry.DeviceError as why:
-            # Refused before anything comes, and said.
-            assert "cuda" in str(why).lower() or "nvidia" in str(why).lower(), why
+def test_closing_ends_the_wait_of_another_thread(name):
+    with pixelferry.Publisher(name), pixelferry.Subscriber(name) as subscriber:
+        ended = []
+
+        def waits():
+            try:
+                subscriber.next()
+            except pixelferry.ClosedError as error:
+                ended.append(str(error))
+
+        thread = threading.Thread(target=waits)
+        thread.start()
+        subscriber.close()
+        thread.join()
+        assert ended == [f"the stream '{name}' is closed"] and "closed" in repr(subscriber)
+
+
+def test_an_unknown_device_is_refused_before_the_stream_exists(name):
+    for opens in (pixelferry.Publisher, pixelferry.Subscriber):
+        with pytest.raises(pixelferry.ShapeError, match="device='gpu'.*cuda:N"):
+            opens(name, device="gpu")
+        with pytest.raises(pixelferry.DeviceError, match="(?i)cuda"):
+            opens(name, device="cuda:99")
+    assert all(stream["name"] != name for stream in pixelferry.streams())
+
+
+def on_cuda(opens, name):
+    try:
+        return opens(name, device="cuda")
+    except pixelferry.DeviceError as why:
+        # Refused before anything comes, and said.
+        assert "cuda" in str(why).lower() or "nvidia" in str(why).lower(), why
+        return None
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_on_the_gpu(name, device):
+    publisher = pixelferry.Publisher(name) if device == "cpu" else on_cuda(pixelferry.Publisher, name)
+    if publisher is None:
+        return
+    with publisher:
+        subscriber = on_cuda(pixelferry.Subscriber, name)
+        if subscriber is None:
             return
         with subscriber:
             array = np.arange(24, dtype="f4").reshape(4, 6)
@@ -242,3 +278,16 @@ def test_on_the_gpu(name):
             publisher.publish(frame)
             again = subscriber.next(SOON)
             np.testing.assert_array_equal(np.from_dlpack(again, device="cpu"), array)
+            # More frames than are kept without a copy, none of which changes.
+            kept = []
+            for number in range(20):
+                publisher.publish(np.full((32, 16), number, "f4"))
+                publisher.publish(kept[-1] if kept else frame)
+                publisher.publish(np.full((32, 16), number, "f4"))
+                kept.append(subscriber.next(SOON))
+            for number, frame in enumerate(kept):
+                assert (np.from_dlpack(frame, device="cpu") == number).all()
+            with pixelferry.Subscriber(name) as on_the_host:
+                publisher.publish(kept[3])
+                # It comes with the first frame after the subscription.
+                assert (np.asarray(on_the_host.next(SOON)) == 3).all()

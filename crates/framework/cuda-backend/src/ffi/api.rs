@@ -140,6 +140,7 @@ table! {
         cuDevicePrimaryCtxRelease_v2(cu::CUdevice);
         cuCtxPushCurrent_v2(cu::CUcontext);
         cuCtxPopCurrent_v2(*mut cu::CUcontext);
+        cuCtxSynchronize();
         cuCtxGetStreamPriorityRange(*mut c_int, *mut c_int);
         cuStreamCreateWithPriority(*mut cu::CUstream, c_uint, c_int);
         cuStreamDestroy_v2(cu::CUstream);

@@ -176,6 +176,7 @@ double! {
     cuStreamCreateWithPriority(stream: *mut cu::CUstream, flags: c_uint, priority: c_int) |s|
         put(stream, handle(s.make("stream")));
     cuStreamDestroy_v2(stream: cu::CUstream) |s| s.end("stream", stream.addr() as u64);
+    cuCtxSynchronize() |_s| 0;
     cuStreamSynchronize(stream: cu::CUstream) |_s| 0;
     cuEventCreate(event: *mut cu::CUevent, flags: c_uint) |s| put(event, handle(s.make("event")));
     cuEventDestroy_v2(event: cu::CUevent) |s| s.end("event", event.addr() as u64);

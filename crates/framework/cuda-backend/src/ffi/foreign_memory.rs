@@ -84,3 +84,10 @@ pub unsafe fn lead(queue: &Arc<Queue>, stream: usize) -> Result<(), Failure> {
     // SAFETY: the stream is live by the caller's promise; event and stream are of the current context.
     unsafe { call!(queue.api().driver, cuStreamWaitEvent(stream, event.raw(), 0)) }
 }
+
+/// Waits until all work of the context is done, also that of other code.
+pub fn finish_context(queue: &Queue) -> Result<(), Failure> {
+    let _current = queue.enter()?;
+    // SAFETY: the context is current.
+    unsafe { call!(queue.api().driver, cuCtxSynchronize()) }
+}

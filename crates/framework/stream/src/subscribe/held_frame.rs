@@ -5,8 +5,9 @@ use crate::wire::frame::PlacedFrame;
 use crate::wire::socket::Connection;
 use crate::wire::table::{FrameHold, HELD_FRAMES};
 use interop_core::describe::PlainMutex;
+use interop_core::describe::pattern::rows;
 use interop_core::describe::process::ProcessMark;
-use interop_core::{ComputeMemory, SurfaceDesc, View};
+use interop_core::{ComputeMemory, Result, SurfaceDesc, View};
 use std::sync::Arc;
 
 /// Open pieces of held frames that were dropped, by their numbers, for later frames in them.
@@ -53,19 +54,33 @@ impl HeldStreamFrame {
     /// Maximum number of frames that are held for one subscription.
     pub const MOST: usize = HELD_FRAMES;
 
-    /// As [`super::StreamFrame::number`].
+    /// As [`crate::StreamFrame::number`].
     pub fn number(&self) -> u64 {
         self.current.number
     }
 
-    /// As [`super::StreamFrame::desc`].
+    /// As [`crate::StreamFrame::desc`].
     pub fn desc(&self) -> &SurfaceDesc {
         &self.current.placed.desc
     }
 
-    /// As [`super::StreamFrame::view`].
+    /// As [`crate::StreamFrame::view`].
     pub fn view(&self) -> View {
         self.current.placed.view
+    }
+
+    /// As [`crate::StreamFrame::read_with`].
+    ///
+    /// # Errors
+    /// As there; [`interop_core::Error::Unavailable`] in a forked child of the process that subscribed.
+    pub fn read_with(&mut self, take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.made.check("the frame of a stream")?;
+        match &mut self.piece {
+            Some(OpenPiece::Device(memory) | OpenPiece::Pages(memory)) => {
+                read_rows(memory.as_mut(), &self.current.placed.view, take)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The frame's memory, for kernels that read it; `None` in a forked child of the process that subscribed.
@@ -73,6 +88,26 @@ impl HeldStreamFrame {
         let (OpenPiece::Device(memory) | OpenPiece::Pages(memory)) = self.piece.as_ref()? else { return None };
         self.made.is_here().then_some(memory.as_ref())
     }
+}
+
+/// Calls `take` with a frame's tight rows, top row first; where the host can address such memory, without a copy.
+pub(super) fn read_rows(
+    memory: &mut dyn ComputeMemory,
+    view: &View,
+    mut take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let (span, payload) = (view.span(), view.payload_len());
+    let is_tight = span.len() == payload && !matches!(view, View::Image(image) if image.row_pitch < 0);
+    memory.map_read(span.clone(), &mut |seen| {
+        if is_tight {
+            return take(seen);
+        }
+        let mut bytes = Vec::with_capacity(payload);
+        for (_, row) in rows(view) {
+            bytes.extend_from_slice(&seen[row.start - span.start..row.end - span.start]);
+        }
+        take(&bytes)
+    })
 }
 
 impl Drop for HeldStreamFrame {

@@ -1,13 +1,12 @@
 //! Receives the frames of a stream.
 
 use super::frame_access::{AccessList, OpenPiece};
-use super::held_frame::{Current, HeldStreamFrame, ReturnedPieces};
+use super::held_frame::{Current, HeldStreamFrame, ReturnedPieces, read_rows};
 use super::subscription::Subscription;
 use crate::publish::now;
 use crate::wire::frame::PlacedFrame;
 use crate::wire::table::{From, SlotContent};
 use interop_core::describe::error::call;
-use interop_core::describe::pattern::rows;
 use interop_core::describe::process::ProcessMark;
 use interop_core::devices::borrows::Holder;
 use interop_core::{ComputeBackend, ComputeMemory, Error, PathId, Result, SurfaceDesc, View};
@@ -298,19 +297,8 @@ impl StreamFrame<'_> {
     ///
     /// # Errors
     /// Those of [`ComputeMemory::map_read`], and that of `take`.
-    pub fn read_with(&mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub fn read_with(&mut self, take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let view = self.view();
-        let (span, payload) = (view.span(), view.payload_len());
-        let is_tight = span.len() == payload && !matches!(view, View::Image(image) if image.row_pitch < 0);
-        self.memory.map_read(span.clone(), &mut |seen| {
-            if is_tight {
-                return take(seen);
-            }
-            let mut bytes = Vec::with_capacity(payload);
-            for (_, row) in rows(&view) {
-                bytes.extend_from_slice(&seen[row.start - span.start..row.end - span.start]);
-            }
-            take(&bytes)
-        })
+        read_rows(self.memory, &view, take)
     }
 }

@@ -44,22 +44,24 @@ impl Submissions {
         let into: Vec<_> = changed().map(|(place, other)| transition(place.image, (place.layout, *other))).collect();
         let back: Vec<_> = changed().map(|(place, other)| transition(place.image, (*other, place.layout))).collect();
         let mut turn = self.turn()?;
-        let slot = match turn.recorded.take() {
-            Some(slot) => slot,
-            None => self.begun(&turn)?,
+        // Earlier commands of a batch end with a barrier.
+        let (slot, is_ordered) = match turn.recorded.take() {
+            Some(slot) => (slot, into.is_empty()),
+            None => (self.begun(&turn)?, false),
         };
         // SAFETY: the commands are being recorded, and the caller vouches for the rest.
         unsafe {
-            self.barrier(slot.commands, ALL, ALL, &into);
+            if !is_ordered {
+                self.barrier(slot.commands, ALL, ALL, &into);
+            }
             record(&self.device, slot.commands);
             // The host is not a stage of the queue's commands.
             self.barrier(slot.commands, ALL, ALL | vk::PipelineStageFlags::HOST, &back);
         }
         if self.is_in_batch() {
             *turn.recorded = Some(slot);
-            let mut state = self.state.lock();
-            state.has_recorded = true;
-            return Ok(state.last + 1);
+            self.state.lock().has_recorded = true;
+            return Ok(self.last());
         }
         self.end(turn, slot, None)
     }
