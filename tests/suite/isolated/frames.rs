@@ -42,7 +42,7 @@ fn check(choice: BackendChoice) {
         assert_eq!(link.link().read_back().unwrap().len(), 4 * 32 * FIELD as usize);
         assert!(link.launch(&[&arguments(5, 0)]).unwrap());
         assert_eq!(event(&mut link, 20), IsolatedEvent::Frame { launch: 20 });
-        assert_eq!(link.link().desc(), &larger);
+        assert_eq!(*link.link().desc(), larger.with_unwritten(Unwritten::Overwrite));
         assert!(shown(&mut link) == expected(5, &table), "{name:?}, the new size");
         println!("frames of a child on {device} were right on {name:?}");
     }
@@ -188,7 +188,7 @@ fn surfaces_change_between_frames() {
     // Of the surface before.
     assert!(link.launch(&[&arguments(4, 0)]).unwrap());
     assert_eq!(event(&mut link, 4), IsolatedEvent::Frame { launch: 4 });
-    assert_eq!(link.link().desc(), &swapped);
+    assert_eq!(*link.link().desc(), swapped.with_unwritten(Unwritten::Overwrite));
     assert!(link.resize(SurfaceDesc::image(u32::MAX, 1, PixelFormat::Rgba8)).is_err());
 }
 

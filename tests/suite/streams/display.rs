@@ -1,7 +1,8 @@
 //! A stream as a display: what is expected of all of them.
 
 use interop_core::conformance::{Manner, Outcome};
-use pixelferry::stream::{NextFrame, StreamOptions, Subscriber, publish};
+use pixelferry::api::vulkan::{VulkanDisplay, VulkanOptions};
+use pixelferry::stream::{NextFrame, StreamDisplay, StreamOptions, Subscriber, publish};
 use pixelferry::{
     BackendChoice, Display, ImageDesc, Link, LinkOptions, PathId, PixelFormat, Policy, RowOrder, SurfaceDesc,
     open_backend,
@@ -74,4 +75,34 @@ fn the_top_row_comes_first() {
         }
         assert!(ran >= 4, "{ran} paths ran");
     }
+}
+
+/// Frames that stay in a device's memory need no work of its display, whose driver would take turns with that of the kernels.
+#[test]
+fn the_devices_display_submits_nothing_for_a_frame() {
+    let Some(backend) = need(Need::Lavapipe, open_backend(BackendChoice::Vulkan, &[])) else { return };
+    let options = VulkanOptions::default().with_same_device_as(backend.device().clone());
+    let Some(display) = need(Need::Lavapipe, VulkanDisplay::headless(&options)) else { return };
+    let desc = SurfaceDesc::image(64, 64, PixelFormat::R8);
+    // A link of its own tells how many submissions there were.
+    let mut beside = Link::open(backend.clone(), display.clone(), desc, LinkOptions::default()).unwrap();
+    beside.frame(|frame| frame.write(&[1; 64 * 64])).unwrap();
+    let submissions = || display.surface_frame(beside.shown().unwrap().surface()).unwrap().ready.unwrap().value;
+
+    let name = format!("nothing-{}", std::process::id());
+    let stream = StreamDisplay::open(&name, Some(display.clone()), StreamOptions::default()).unwrap();
+    let forced = Policy::default().with_force(PathId::EXPORTED_IN_PLACE);
+    let mut link = Link::open(backend.clone(), stream.clone(), desc, LinkOptions::new(forced)).unwrap();
+    let mut subscriber = Subscriber::open(&name, &backend).unwrap();
+    let mut frame = |value: u8| {
+        link.frame(|frame| frame.write(&[value; 64 * 64])).unwrap();
+        stream.publish(&link.shown().unwrap()).unwrap();
+        let NextFrame::Frame(mut frame) = subscriber.next(Duration::from_secs(60)).unwrap() else { panic!() };
+        assert_eq!(frame.read().unwrap(), [value; 64 * 64]);
+    };
+    // Pieces of memory are cleared when they are made.
+    (0..20).for_each(&mut frame);
+    let before = submissions();
+    (0..100).for_each(&mut frame);
+    assert_eq!(submissions(), before);
 }

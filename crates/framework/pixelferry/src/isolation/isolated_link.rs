@@ -141,7 +141,7 @@ impl LinkBuilder {
 }
 
 impl IsolatedLink {
-    /// The link that shows the frames: draw what it shows at any time.
+    /// The link that shows the frames: draw what it shows at any time. Its frames are whole (`Unwritten::Overwrite`).
     pub fn link(&mut self) -> &mut LinkCore {
         &mut self.link
     }
