@@ -273,6 +273,7 @@ typedef struct pf_surface {
 } pf_surface;
 
 #define PIXELFERRY_BUDGET_NONE UINT32_MAX
+#define PIXELFERRY_AUDIT_OFF UINT32_MAX
 
 /* Which frame is shown. Unless it is the last one, computing, showing and the switch between them overlap. */
 enum {
@@ -290,7 +291,9 @@ typedef struct pf_link_options {
                              * works */
     uint32_t frames_behind;   /* at most 16; 0: the most recently finished frame is shown */
     uint32_t mode;          /* PIXELFERRY_MODE_ */
-    uint32_t reserved;
+    uint32_t audit;         /* compare each frame of this multiple, as the kernels wrote it and as the display reads it;
+                             * 0: each 60th frame and one a second; PIXELFERRY_AUDIT_OFF: none. A path that showed a
+                             * wrong frame is left. "audits" in pf_link_report_json counts them */
 } pf_link_options;
 
 /* ------------------------------------------------------------------------------------------------------------- draws */

@@ -67,6 +67,7 @@ pub const PIXELFERRY_ARG_F64: u32 = 6;
 pub const PIXELFERRY_ARG_MEMORY: u32 = 7;
 
 pub const PIXELFERRY_BUDGET_NONE: u32 = u32::MAX;
+pub const PIXELFERRY_AUDIT_OFF: u32 = u32::MAX;
 
 pub const PIXELFERRY_MODE_FRAMES_BEHIND: u32 = 0;
 pub const PIXELFERRY_MODE_THROUGHPUT: u32 = 1;
@@ -206,7 +207,7 @@ pub(crate) use growing;
 growing! {
     pf_surface: alpha;
     pf_kernel_source: items;
-    pf_link_options: reserved;
+    pf_link_options: audit;
     pf_frames: options;
     pf_gl_options: version_minor;
     pf_pixels: reserved;
@@ -263,7 +264,7 @@ pub struct pf_link_options {
     pub budget_ms: u32,
     pub frames_behind: u32,
     pub mode: u32,
-    pub reserved: u32,
+    pub audit: u32,
 }
 
 #[repr(C)]

@@ -3,10 +3,11 @@
 use crate::abi::*;
 use crate::failure::{Failure, Result};
 use pixelferry::{
-    AlphaMode, BufferDesc, DrawOptions, Encoding, Filter, Fit, ImageAccess, ImageDesc, Mode, OutletOptions,
+    AlphaMode, Audit, BufferDesc, DrawOptions, Encoding, Filter, Fit, ImageAccess, ImageDesc, Mode, OutletOptions,
     PixelFormat, Placement, Policy, Profiles, RowOrder, ShowOutcome, SurfaceDesc, TargetEncoding, ToneMap, Unwritten,
     View,
 };
+use std::num::NonZero;
 use std::time::Duration;
 
 /// Number of a format in the header, where 0 means no format.
@@ -161,6 +162,10 @@ impl pf_link_options {
                 0 => budget,
                 PIXELFERRY_BUDGET_NONE => Duration::ZERO,
                 ms => Duration::from_millis(u64::from(ms)),
+            })
+            .with_audit(match self.audit {
+                PIXELFERRY_AUDIT_OFF => Audit::Off,
+                every => NonZero::new(every).map_or(Audit::Auto, Audit::Every),
             })
             .with_profiles(match profiles {
                 None => Profiles::Cache,

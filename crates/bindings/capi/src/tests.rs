@@ -38,7 +38,7 @@ const OPTIONS: pf_link_options = pf_link_options {
     budget_ms: PIXELFERRY_BUDGET_NONE,
     frames_behind: 0,
     mode: PIXELFERRY_MODE_FRAMES_BEHIND,
-    reserved: 0,
+    audit: 0,
 };
 
 const FRAMES: pf_frames = pf_frames {
@@ -64,11 +64,15 @@ fn works(status: pf_status) {
 
 /// A link from threads to plain memory; what it was opened with is free again.
 fn opened() -> *mut pf_link {
+    opened_as(&FRAMES)
+}
+
+fn opened_as(frames: &pf_frames) -> *mut pf_link {
     let (mut computes, mut shows, mut made) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
     // SAFETY: every pointer is of a value of its type, here and in all that follows.
     unsafe {
         let none = ptr::null_mut();
-        works(link::pf_open_pair(&FRAMES, &raw mut computes, &raw mut shows, none, &raw mut made, ptr::null_mut()));
+        works(link::pf_open_pair(frames, &raw mut computes, &raw mut shows, none, &raw mut made, ptr::null_mut()));
     }
     freed(computes, shows, made)
 }
@@ -104,6 +108,33 @@ fn read(link: *mut pf_link) -> [u8; 6] {
     // SAFETY: as in `opened`.
     works(unsafe { link::pf_link_read_back(link, pixels.as_mut_ptr().cast(), 6, ptr::null_mut()) });
     pixels
+}
+
+#[test]
+fn audits_are_asked_for_and_counted() {
+    for (audit, least) in [(1, 3), (2, 1), (PIXELFERRY_AUDIT_OFF, 0)] {
+        let mut frames = FRAMES;
+        let options = pf_link_options { audit, ..OPTIONS };
+        frames.options = &raw const options;
+        let made = opened_as(&frames);
+        for value in 0..4 {
+            let frame = begun(made);
+            works(write(frame, [value; 6]));
+            works(frame::pf_frame_finish(frame));
+        }
+        let mut json = ptr::null_mut();
+        // SAFETY: as in `opened`.
+        let text = unsafe {
+            works(link::pf_link_report_json(made, &raw mut json));
+            let text = CStr::from_ptr(json).to_str().unwrap().to_owned();
+            works(machine::pf_string_free(json));
+            text
+        };
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let right = report["audits"]["right"].as_u64().unwrap();
+        assert!(right >= least && (right == 0) == (least == 0), "{audit}: {}", report["audits"]);
+        works(link::pf_link_free(made));
+    }
 }
 
 /// A new link shows what is written, whatever was done before.

@@ -64,6 +64,7 @@ use events::Event;
 use failure::{Failure, answer};
 use gl_source::GlSource;
 use gl_target::GlTarget;
+use pixelferry::Audit;
 use pixelferry::command::check_picture_file;
 use pixelferry_look::{Layout, window_for};
 use pixelferry_view::{ArrayView, SMALLEST};
@@ -129,6 +130,7 @@ fn show(
         display: if is_long { "memory" } else { "auto" },
         vsync: false,
         keep: ArrayView::MOST_FRAMES,
+        audit: Audit::Auto,
     };
     if let Some(file) = &save {
         check_picture_file(file).map_err(Failure::from)?;

@@ -1,7 +1,9 @@
 //! Options that Python gives by name.
 
 use crate::failure::Failure;
-use pixelferry::{Fit, PixelFormat, RowOrder};
+use pixelferry::{Audit, Fit, PixelFormat, RowOrder};
+use pyo3::prelude::*;
+use std::num::NonZero;
 
 /// The error for a name that is not among `names`.
 pub fn one_of(what: &str, given: &str, names: &[&str]) -> Failure {
@@ -18,6 +20,18 @@ pub fn format(name: &str) -> Result<PixelFormat, Failure> {
 /// Python's name of a format.
 pub fn name_of(format: PixelFormat) -> String {
     format.name().to_lowercase()
+}
+
+/// Parses which frames are audited: "auto", "off", or a number N for each Nth frame.
+pub fn audit(given: Option<&Bound<'_, PyAny>>) -> Result<Audit, Failure> {
+    let Some(given) = given else { return Ok(Audit::Auto) };
+    let every = given.extract().ok().and_then(NonZero::new).map(Audit::Every);
+    match (every, given.extract().unwrap_or_default()) {
+        (Some(every), _) => Ok(every),
+        (None, "auto") => Ok(Audit::Auto),
+        (None, "off") => Ok(Audit::Off),
+        _ => Err(one_of("audit", &given.to_string(), &["auto", "off", "a number from 1"])),
+    }
 }
 
 /// Returns the order of an array's rows in a picture.

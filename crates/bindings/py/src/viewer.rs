@@ -18,7 +18,7 @@ use crate::window::WindowHandle;
 use pixelferry::api::gl::WindowOptions;
 use pixelferry::driver::describe::process::ForkGuard;
 use pixelferry::{
-    DisplayChoice, Extent, LinkBuilder, Mode, PixelFormat, Policy, RowOrder, SurfaceDesc,
+    Audit, DisplayChoice, Extent, LinkBuilder, Mode, PixelFormat, Policy, RowOrder, SurfaceDesc,
     command::{ApiChoice as _, check_picture_file},
 };
 use pixelferry_look::{Plane, Raw, Request};
@@ -83,6 +83,7 @@ pub struct ViewerOptions<'a> {
     pub display: &'a str,
     pub vsync: bool,
     pub keep: usize,
+    pub audit: Audit,
 }
 
 impl Viewer {
@@ -105,8 +106,8 @@ impl Viewer {
         let names = || displays.iter().map(|row| row.name).collect::<Vec<_>>();
         let choice = known.ok_or_else(|| one_of("display", options.display, &names()))?;
         let force = options.path.map(str::parse).transpose().map_err(Failure::from)?;
-        let settings =
-            Settings { format, rows: RowOrder::TopDown, policy: Policy::default().with_force(force).with_mode(mode) };
+        let policy = Policy::default().with_force(force).with_mode(mode).with_audit(options.audit);
+        let settings = Settings { format, rows: RowOrder::TopDown, policy };
         let engines = Arc::new(Engines::new(BackendRequest::parse(options.backend)?));
         let size = Extent::new(width, height);
         let window =
@@ -209,7 +210,7 @@ impl Viewer {
 impl Viewer {
     #[new]
     #[pyo3(signature = (width=1280, height=720, *, title="pixelferry", format="rgba8", headless=false, mode="latency",
-                        path=None, backend=None, display="auto", vsync=false, keep=8))]
+                        path=None, backend=None, display="auto", vsync=false, keep=8, audit=None))]
     #[allow(clippy::too_many_arguments)] // keyword arguments in Python
     fn new(
         py: Python<'_>,
@@ -224,9 +225,14 @@ impl Viewer {
         display: &str,
         vsync: bool,
         keep: usize,
+        audit: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let size = (width, height);
-        Self::open(py, &ViewerOptions { size, title, format, headless, mode, path, backend, display, vsync, keep })
+        let audit = option_names::audit(audit)?;
+        Self::open(
+            py,
+            &ViewerOptions { size, title, format, headless, mode, path, backend, display, vsync, keep, audit },
+        )
     }
 
     /// Shows an array: anything with `__dlpack__`, `__cuda_array_interface__` or a buffer, of any number type. When it

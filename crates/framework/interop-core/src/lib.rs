@@ -45,7 +45,6 @@ pub mod path;
 pub mod select;
 pub mod tournament;
 
-pub use audit::AuditReport;
 pub use compute::{
     Arg, Argument, ComputeBackend, ComputeMemory, ComputeSemaphore, Kernel, KernelSource, MemoryDriver, Target,
 };
@@ -58,7 +57,7 @@ pub use describe::format::PixelFormat;
 pub use describe::geometry::{Extent, ExtentError, Region, RowOrder, Viewport};
 pub use describe::path_id::{PathId, PathKind};
 pub use describe::surface::{BufferDesc, ImageAccess, ImageDesc, MemoryShape, SurfaceDesc, Unwritten};
-pub use describe::verdict::AuditVerdict;
+pub use describe::verdict::{AuditReport, AuditVerdict};
 pub use describe::view::{BufferView, ImageView, View};
 pub use devices::capability::{ComputeCaps, DisplayCaps, HandleType, MemoryCap, SemaphoreCap, Support, SyncKind};
 pub use devices::gl_context::{GlContext, GlName};

@@ -240,7 +240,7 @@ calls! {
             budget_ms: PIXELFERRY_BUDGET_NONE,
             frames_behind: s.n[3] % 5,
             mode: s.n[3] >> 8 & 1,
-            reserved: 0,
+            audit: [0, 1, 7, PIXELFERRY_AUDIT_OFF][s.n[3] as usize >> 9 & 3],
         };
         link::pf_link_open(w.any(BACKEND, s.which[0]), w.any(DISPLAY, s.which[1]), &surface(s), &options, to)
     });

@@ -202,6 +202,9 @@ class Viewer:
         driver accepted it. Only a real screen shows the effect.
     keep: number of recent frames of a named array to keep for stepping back, including the shown one; at most 1 GiB for
         all.
+    audit: which frames are compared while the program runs, as the kernels wrote them and as the display reads them:
+        "auto" (each 60th and one a second), a number N for each Nth, or "off". `report["audits"]` counts them. A path
+        that showed a wrong frame is left.
     display: "gl" or "vulkan"; or, without a graphics driver and without a window, "compute" (kernels on the GPU that
         computes) or "memory".
     """
@@ -220,6 +223,7 @@ class Viewer:
         display: Literal["auto", "gl", "compute", "memory", "vulkan"] = "auto",
         vsync: bool = False,
         keep: int = 8,
+        audit: Literal["auto", "off"] | int | None = None,
     ) -> Self: ...
     def show(
         self,

@@ -123,6 +123,22 @@ def test_reports(monkeypatch):
         assert str(viewer.report) == viewer.explain() and viewer.path in viewer.explain()
 
 
+def test_frames_are_audited_as_the_program_says():
+    frames = 20
+    for audit in [1, 2, "off"]:
+        with pixelferry.Viewer(8, 8, headless=True, display="memory", backend="cpu", audit=audit) as viewer:
+            for _ in range(frames):
+                viewer.show(sample((8, 8, 4), "u1"))
+            # The last ones are judged by later frames.
+            found = viewer.report["audits"]
+            least, most = (0, 0) if audit == "off" else (frames // audit - 3, frames // audit)
+            assert least <= found["right"] <= most and found["wrong"] == 0, (audit, found)
+            assert (found["last"] is None) == (audit == "off") or found["last"][1] == "right"
+    for wrong in [0, -1, 1.5, "often"]:
+        with pytest.raises(pixelferry.ShapeError, match=f"unknown audit='{wrong}'; use one of auto, off, a number from 1"):
+            pixelferry.Viewer(8, 8, headless=True, audit=wrong)
+
+
 def test_the_first_start_measures_and_the_second_remembers(monkeypatch, tmp_path):
     monkeypatch.setenv("PIXELFERRY_PROFILES", str(tmp_path))
 

@@ -5,13 +5,11 @@ use super::digest_transfer::Digest;
 use super::sides::{ComputeSide, DisplaySide};
 use crate::compute::ComputeBackend;
 use crate::describe::error::Result;
-use crate::describe::verdict::AuditVerdict;
-use crate::describe::words::counted;
+use crate::describe::verdict::{AuditReport, AuditVerdict};
 use crate::display::{Display, SurfacePart};
 use crate::path::{FrameLayout, OpenedPath, SharingPath};
 use crate::select::{Audit, Clock};
 use std::collections::VecDeque;
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -25,38 +23,6 @@ const LONGEST: Duration = Duration::from_secs(1);
 const BETWEEN: Duration = Duration::from_millis(100);
 /// Digests of earlier frames that are kept, to recognise stale frames.
 const REMEMBERED: usize = 8;
-
-/// What the audits of a link have found so far.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AuditReport {
-    /// Number of frames that were right.
-    pub right: u64,
-    /// Number of frames that were not.
-    pub wrong: u64,
-    /// Number of frames whose audit was left out, because the devices had not finished the audits before.
-    pub skipped: u64,
-    /// Number of frames whose digests are on their way.
-    pub under_way: u64,
-    /// Number of the frame that was judged last, and the verdict.
-    pub last: Option<(u64, AuditVerdict)>,
-    /// Why frames are not audited, where they are not.
-    pub absent: Option<String>,
-}
-
-impl fmt::Display for AuditReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { right, wrong, skipped, last, absent, .. } = self;
-        match (absent, last) {
-            (Some(reason), _) => write!(f, "frames are not audited: {reason}"),
-            (None, None) => f.write_str("no frame yet"),
-            (None, Some((frame, verdict))) => {
-                write!(f, "right in {}, wrong in {wrong}, {skipped} skipped; ", counted(*right, "frame"))?;
-                write!(f, "frame {frame} is {verdict}")
-            }
-        }
-    }
-}
 
 /// The moment at which the display's digest is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

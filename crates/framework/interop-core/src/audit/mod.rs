@@ -19,5 +19,4 @@ mod digest_plan;
 mod digest_transfer;
 mod sides;
 
-pub use auditor::AuditReport;
 pub(crate) use auditor::Auditor;

@@ -44,7 +44,8 @@ pub fn spawn_scoped<'scope, T: Send + 'scope>(
 pub(crate) use mask::SignalHandlerGuard;
 pub use mask::{SignalMaskGuard, takes_signals};
 
-#[cfg(unix)]
+// Miri has no signals.
+#[cfg(all(unix, not(miri)))]
 mod mask {
     use std::ffi::CStr;
     use std::marker::PhantomData;
@@ -157,7 +158,7 @@ mod mask {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(any(not(unix), miri))]
 mod mask {
     use std::process::Command;
 

@@ -22,11 +22,12 @@ pub use shown_frame::ShownFrame;
 pub use targets::{Detour, ShowOutcome};
 pub use write_frame::WriteFrame;
 
-use crate::audit::{AuditReport, Auditor};
+use crate::audit::Auditor;
 use crate::compute::{ComputeBackend, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::surface::SurfaceDesc;
+use crate::describe::verdict::AuditReport;
 use crate::describe::words::counted;
 use crate::devices::timeline::{FrameTag, step};
 use crate::display::{AnyThread, AnyThreadDisplay, Display, OneThread, SurfacePart, is_same};
@@ -225,7 +226,7 @@ impl LinkCore {
         self.id
     }
 
-    /// Returns the findings about every path.
+    /// Returns the findings about every path, and what audits have found up to the last frame.
     pub fn report(&self) -> &ProbeReport {
         &self.report
     }
@@ -234,11 +235,15 @@ impl LinkCore {
     /// wait. Each frame does this, too. After a wrong frame, the next frame leaves the path.
     pub fn audits(&mut self) -> &AuditReport {
         self.settle_audits();
-        self.auditor.report()
+        &self.report.audits
     }
 
     pub(crate) fn settle_audits(&mut self) {
-        let Some((frame, verdict)) = self.auditor.settle() else { return };
+        let found = self.auditor.settle();
+        if self.report.audits != *self.auditor.report() {
+            self.report.audits.clone_from(self.auditor.report());
+        }
+        let Some((frame, verdict)) = found else { return };
         let path = self.id;
         tracing::warn!(%path, frame, %verdict, "an audit found a wrong frame");
         self.broken.get_or_insert(Error::WrongFrame { path, frame, verdict });

@@ -7,6 +7,7 @@ use super::policy::{MAX_FRAMES_BEHIND, Policy};
 use super::rank::Prices;
 use super::report::{LaterTrials, PathReport, PathState, ProbeReport};
 use crate::describe::error::{Error, Result};
+use crate::describe::verdict::AuditReport;
 use crate::devices::capability::{Support, SyncKind};
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath};
 use tracing::{debug, warn};
@@ -94,6 +95,7 @@ impl<'p> Candidates<'p> {
             drawn: None,
             lateness: Vec::new(),
             later: LaterTrials::default(),
+            audits: AuditReport::default(),
             diagnoses: diagnose::pairing(pairing, policy),
         };
         Ok(Self { report, candidates, measured: Vec::new() })

@@ -1,6 +1,7 @@
 //! Report about every path, for people and programs.
 
 use crate::describe::surface::SurfaceDesc;
+use crate::describe::verdict::AuditReport;
 use crate::describe::words::counted;
 use crate::devices::capability::SyncKind;
 use crate::devices::identity::DeviceIdentity;
@@ -301,6 +302,8 @@ pub struct ProbeReport {
     pub lateness: Vec<Lateness>,
     /// Comparisons after the start, and those that are still to be done.
     pub later: LaterTrials,
+    /// What audits have found, as of the last frame; empty where no link shows frames.
+    pub audits: AuditReport,
     /// Every path, in the order of rank.
     pub paths: Vec<PathReport>,
     /// Findings with advice.
