@@ -51,13 +51,14 @@ pub use compute::{
 pub use compute::{
     ComputeQueue, Event, EventStatus, HostBuffer, Priority, QueueOptions, RawMemory, RawTarget, ReadBack, UserEvent,
 };
+pub use describe::audit_report::AuditReport;
 pub use describe::color::{AlphaMode, Encoding, TargetEncoding, ToneMap};
 pub use describe::error::{DriverError, Error, Result};
 pub use describe::format::PixelFormat;
 pub use describe::geometry::{Extent, ExtentError, Region, RowOrder, Viewport};
 pub use describe::path_id::{PathId, PathKind};
 pub use describe::surface::{BufferDesc, ImageAccess, ImageDesc, MemoryShape, SurfaceDesc, Unwritten};
-pub use describe::verdict::{AuditReport, AuditVerdict};
+pub use describe::verdict::AuditVerdict;
 pub use describe::view::{BufferView, ImageView, View};
 pub use devices::capability::{ComputeCaps, DisplayCaps, HandleType, MemoryCap, SemaphoreCap, Support, SyncKind};
 pub use devices::gl_context::{GlContext, GlName};

@@ -1,6 +1,7 @@
 //! Descriptions: pictures and buffers, their formats and patterns, names of paths, and errors.
 
 pub mod answer_process;
+pub(crate) mod audit_report;
 pub mod child_process;
 pub mod color;
 pub(crate) mod debug_as;

@@ -24,10 +24,10 @@ pub use write_frame::WriteFrame;
 
 use crate::audit::Auditor;
 use crate::compute::{ComputeBackend, Target};
+use crate::describe::audit_report::AuditReport;
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::surface::SurfaceDesc;
-use crate::describe::verdict::AuditReport;
 use crate::describe::words::counted;
 use crate::devices::timeline::{FrameTag, step};
 use crate::display::{AnyThread, AnyThreadDisplay, Display, OneThread, SurfacePart, is_same};

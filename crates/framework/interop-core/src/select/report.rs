@@ -1,7 +1,7 @@
 //! Report about every path, for people and programs.
 
+use crate::describe::audit_report::AuditReport;
 use crate::describe::surface::SurfaceDesc;
-use crate::describe::verdict::AuditReport;
 use crate::describe::words::counted;
 use crate::devices::capability::SyncKind;
 use crate::devices::identity::DeviceIdentity;
