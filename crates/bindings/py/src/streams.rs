@@ -108,23 +108,23 @@ struct StreamRoute {
 }
 
 /// The publisher's side.
-struct Publishes {
+struct PublishingSide {
     // Declared before the stream, which it uses.
-    way: Option<StreamRoute>,
+    route: Option<StreamRoute>,
     stream: Arc<StreamDisplay>,
 }
 
-impl Publishes {
+impl PublishingSide {
     /// Frames are in memory of the host, where arrays of all devices come together, or of that device.
     fn open(name: &str, device: Option<&CudaBackend>) -> Result<Self, Failure> {
         let stream = match device {
             Some(cuda) => publish(name, cuda, StreamOptions::default())?,
             None => publish(name, open_backend(BackendChoice::Cpu, &[])?.as_ref(), StreamOptions::default())?,
         };
-        Ok(Self { way: None, stream })
+        Ok(Self { route: None, stream })
     }
 
-    /// Publishes an array. When this returns, the array is no longer read.
+    /// PublishingSide an array. When this returns, the array is no longer read.
     fn publish(
         &mut self,
         array: &Readable<Plane>,
@@ -134,29 +134,29 @@ impl Publishes {
         let plane = array.description();
         let image = ImageDesc::new(plane.width, plane.height, format).with_unwritten(Unwritten::Overwrite);
         let (place, desc) = (plane.span.place, SurfaceDesc::Image(image));
-        let way = match self.way.take().filter(|way| way.place == place && *way.link.desc() == desc) {
-            Some(way) => self.way.insert(way),
+        let route = match self.route.take().filter(|route| route.place == place && *route.link.desc() == desc) {
+            Some(route) => self.route.insert(route),
             None => {
                 let backend = engine.backend()?;
                 let link = Link::open(backend.clone(), self.stream.clone(), desc, LinkOptions::default())?;
                 let kernel = kernel::<Plane>(engine, &backend, link.desc())?;
                 let link = link.for_any_thread(&self.stream).map_err(|_| Failure::Device("internal error".into()))?;
-                self.way.insert(StreamRoute { place, link, kernel })
+                self.route.insert(StreamRoute { place, link, kernel })
             }
         };
-        let backend: Arc<dyn ComputeBackend> = Arc::clone(way.link.backend());
-        match (&way.kernel, lent(array, engine, backend.as_ref())?) {
+        let backend: Arc<dyn ComputeBackend> = Arc::clone(route.link.backend());
+        match (&route.kernel, lent(array, engine, backend.as_ref())?) {
             (Some(kernel), Some(mut memory)) => {
                 let arguments = plane.arguments(memory.as_ref(), None);
-                way.link.frame(|frame| frame.launch(kernel.as_ref(), &arguments))?;
+                route.link.frame(|frame| frame.launch(kernel.as_ref(), &arguments))?;
                 // The kernel has read it: its owner may write it again.
                 drop(arguments);
                 memory.release()?;
             }
-            _ => way.link.frame(|frame| plane.write(frame.target()?, array.bytes()?))?,
+            _ => route.link.frame(|frame| plane.write(frame.target()?, array.bytes()?))?,
         }
-        let published = self.stream.publish(&way.link.shown()?)?;
-        Ok((published.number, way.link.path()))
+        let published = self.stream.publish(&route.link.shown()?)?;
+        Ok((published.number, route.link.path()))
     }
 }
 
@@ -179,7 +179,7 @@ fn own_format(plane: &Plane) -> PixelFormat {
 
 #[pyclass(module = "pixelferry", frozen)]
 struct Publisher {
-    side: StreamSide<Publishes>,
+    side: StreamSide<PublishingSide>,
     engines: Engines,
     format: Option<PixelFormat>,
 }
@@ -192,7 +192,7 @@ impl Publisher {
         let format = format.map(option_names::format).transpose()?;
         let engines = Engines::new(BackendRequest::parse(backend)?);
         let device = engines.on_cuda(py, ArrayLocation::parse(device)?)?;
-        let side = StreamSide::open(py, name, |name| Publishes::open(name, device.as_deref()))?;
+        let side = StreamSide::open(py, name, |name| PublishingSide::open(name, device.as_deref()))?;
         Ok(Self { side, engines, format })
     }
 
@@ -257,7 +257,7 @@ impl Publisher {
 }
 
 /// A subscription, and who takes back what arrays kept.
-struct Receives {
+struct ReceivingSide {
     joined: Joined,
     /// The device whose arrays are wanted.
     cuda: Option<Arc<CudaBackend>>,
@@ -309,7 +309,7 @@ fn take_back(backend: &CudaBackend, frames: &Receiver<HeldStreamFrame>) {
     }
 }
 
-impl Receives {
+impl ReceivingSide {
     fn open(name: &str, cuda: Option<Arc<CudaBackend>>) -> Result<Self, Failure> {
         let backend = match &cuda {
             Some(cuda) => cuda.clone(),
@@ -372,7 +372,7 @@ enum FoundFrame {
 
 #[pyclass(module = "pixelferry", frozen)]
 struct Subscriber {
-    side: StreamSide<Receives>,
+    side: StreamSide<ReceivingSide>,
 }
 
 impl Subscriber {
@@ -403,7 +403,7 @@ impl Subscriber {
     fn new(py: Python<'_>, name: String, device: &str) -> PyResult<Self> {
         let engines = Engines::new(BackendRequest::parse(None)?);
         let cuda = engines.on_cuda(py, ArrayLocation::parse(device)?)?;
-        Ok(Self { side: StreamSide::open(py, name, |name| Receives::open(name, cuda))? })
+        Ok(Self { side: StreamSide::open(py, name, |name| ReceivingSide::open(name, cuda))? })
     }
 
     #[pyo3(signature = (timeout=None))]
