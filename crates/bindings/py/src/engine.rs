@@ -7,7 +7,6 @@ use pixelferry::driver::DeviceUuid;
 use pixelferry::driver::describe::process::ProcessMark;
 use pixelferry::{BackendChoice, ComputeBackend, DeviceIdentity, LinkBuilder, command::ApiChoice as _, open_backend};
 use pixelferry_look::MemoryLocation;
-use pyo3::Python;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -160,7 +159,7 @@ impl Engines {
 
     /// Returns the backend of CUDA's device `wanted`, the first one without a number; `None` for the host.
     #[cfg(all(feature = "stream", target_os = "linux"))]
-    pub fn on_cuda(&self, py: Python<'_>, wanted: ArrayLocation) -> Result<Option<Arc<CudaBackend>>, Failure> {
+    pub fn on_cuda(&self, py: pyo3::Python<'_>, wanted: ArrayLocation) -> Result<Option<Arc<CudaBackend>>, Failure> {
         match wanted {
             ArrayLocation::Host => Ok(None),
             ArrayLocation::Cuda(ordinal) => py.detach(|| self.cuda(ordinal.unwrap_or(0))).map(Some),
