@@ -193,6 +193,7 @@ fn without_group(code: &str) -> Vec<String> {
         "ALPHA",
         "API",
         "ARG",
+        "AUDIT",
         "BACKGROUND",
         "BUDGET",
         "ENCODING",
