@@ -154,6 +154,22 @@ impl OpenPiece {
         }
     }
 
+    /// The memory that kernels read; `None` where frames are copied to memory that all pieces share.
+    pub(super) fn memory(&self) -> Option<&dyn ComputeMemory> {
+        match self {
+            Self::Device(memory) | Self::Pages(memory) => Some(memory.as_ref()),
+            Self::Copy(_) => None,
+        }
+    }
+
+    /// As [`OpenPiece::memory`].
+    pub(super) fn memory_mut(&mut self) -> Option<&mut dyn ComputeMemory> {
+        match self {
+            Self::Device(memory) | Self::Pages(memory) => Some(memory.as_mut()),
+            Self::Copy(_) => None,
+        }
+    }
+
     pub(super) fn path(&self) -> PathId {
         match self {
             Self::Device(_) => FrameAccess::Device.path(),

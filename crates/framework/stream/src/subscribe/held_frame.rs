@@ -75,18 +75,13 @@ impl HeldStreamFrame {
     /// As there; [`interop_core::Error::Unavailable`] in a forked child of the process that subscribed.
     pub fn read_with(&mut self, take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.made.check("the frame of a stream")?;
-        match &mut self.piece {
-            Some(OpenPiece::Device(memory) | OpenPiece::Pages(memory)) => {
-                read_rows(memory.as_mut(), &self.current.placed.view, take)
-            }
-            _ => Ok(()),
-        }
+        let memory = self.piece.as_mut().and_then(OpenPiece::memory_mut);
+        memory.map_or(Ok(()), |memory| read_rows(memory, &self.current.placed.view, take))
     }
 
     /// The frame's memory, for kernels that read it; `None` in a forked child of the process that subscribed.
     pub fn memory(&self) -> Option<&dyn ComputeMemory> {
-        let (OpenPiece::Device(memory) | OpenPiece::Pages(memory)) = self.piece.as_ref()? else { return None };
-        self.made.is_here().then_some(memory.as_ref())
+        self.piece.as_ref().filter(|_| self.made.is_here())?.memory()
     }
 }
 
@@ -119,7 +114,7 @@ impl Drop for HeldStreamFrame {
             return;
         }
         // Queued kernels may still read the frame.
-        if let OpenPiece::Device(memory) | OpenPiece::Pages(memory) = &mut piece
+        if let Some(memory) = piece.memory_mut()
             && let Err(error) = memory.release()
         {
             tracing::debug!(%error, "a frame of a stream was released while kernels may be reading it");

@@ -121,22 +121,18 @@ impl Subscriber {
     /// parent takes the next.
     pub fn frame(&mut self) -> Option<StreamFrame<'_>> {
         let current = self.current.as_ref().filter(|_| self.made.is_here())?;
-        let memory = match (self.opened.get_mut(&current.piece), &mut self.copied) {
-            (Some(OpenPiece::Device(memory) | OpenPiece::Pages(memory)), _) => memory,
-            (_, Some(copied)) => copied,
-            _ => return None,
+        let memory = match self.opened.get_mut(&current.piece)? {
+            OpenPiece::Copy(_) => self.copied.as_deref_mut()?,
+            piece => piece.memory_mut()?,
         };
-        Some(StreamFrame { memory: memory.as_mut(), current })
+        Some(StreamFrame { memory, current })
     }
 
     /// Returns the memory of the last frame for kernels that read it: [`StreamFrame::memory`] through a shared
     /// reference.
     pub fn memory(&self) -> Option<&dyn ComputeMemory> {
         let current = self.current.as_ref().filter(|_| self.made.is_here())?;
-        match (self.opened.get(&current.piece)?, &self.copied) {
-            (OpenPiece::Device(memory) | OpenPiece::Pages(memory), _) => Some(memory.as_ref()),
-            (OpenPiece::Copy(_), copied) => copied.as_deref(),
-        }
+        self.opened.get(&current.piece)?.memory().or(self.copied.as_deref())
     }
 
     /// Takes the last frame's memory out of the subscription, so that it stays as it is when later frames come, until the
@@ -144,9 +140,7 @@ impl Subscriber {
     /// for a frame that was copied to memory of the backend, and where [`HeldStreamFrame::MOST`] frames are held.
     pub fn hold(&mut self) -> Option<HeldStreamFrame> {
         let current = self.current.as_ref().filter(|_| self.made.is_here())?;
-        if !matches!(self.opened.get(&current.piece)?, OpenPiece::Device(_) | OpenPiece::Pages(_)) {
-            return None;
-        }
+        self.opened.get(&current.piece)?.memory()?;
         let hold = self.joined.seat.hold()?;
         let piece = self.opened.remove(&current.piece);
         let connection = Arc::clone(&self.joined.connection);
@@ -155,7 +149,8 @@ impl Subscriber {
     }
 
     fn take(&mut self, timeout: Duration) -> Result<bool> {
-        for (number, piece) in std::mem::take(&mut *self.returned.lock()) {
+        let returned = self.returned.take();
+        for (number, piece) in returned {
             if self.joined.pieces.contains_key(&number) {
                 self.opened.insert(number, piece);
             }
