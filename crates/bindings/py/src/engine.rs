@@ -143,27 +143,24 @@ impl Engines {
         Ok(backend)
     }
 
-    /// Returns the backend that makes arrays of what a display renders; `None` for the host.
-    pub fn taker(&self, wanted: ArrayLocation, display: &DeviceIdentity) -> Result<Option<Arc<CudaBackend>>, Failure> {
+    /// Returns the backend that makes arrays of what a display renders, on its device if there is a choice; `None` for the
+    /// host.
+    pub fn taker(
+        &self,
+        wanted: ArrayLocation,
+        display: Option<&DeviceIdentity>,
+    ) -> Result<Option<Arc<CudaBackend>>, Failure> {
         let ordinal = match wanted {
             ArrayLocation::Host => return Ok(None),
             ArrayLocation::Cuda(Some(ordinal)) => ordinal,
             ArrayLocation::Cuda(None) => {
                 let list = cuda::devices()?;
-                let draws = list.iter().find(|device| device.identity().same_device(display).is_yes());
+                let draws = display
+                    .and_then(|display| list.iter().find(|device| device.identity().same_device(display).is_yes()));
                 draws.or(list.first()).and_then(|device| device.identity().ordinal).unwrap_or(0)
             }
         };
         self.cuda(ordinal).map(Some)
-    }
-
-    /// Returns the backend of CUDA's device `wanted`, the first one without a number; `None` for the host.
-    #[cfg(all(feature = "stream", target_os = "linux"))]
-    pub fn on_cuda(&self, py: pyo3::Python<'_>, wanted: ArrayLocation) -> Result<Option<Arc<CudaBackend>>, Failure> {
-        match wanted {
-            ArrayLocation::Host => Ok(None),
-            ArrayLocation::Cuda(ordinal) => py.detach(|| self.cuda(ordinal.unwrap_or(0))).map(Some),
-        }
     }
 
     /// Returns the backend for arrays at `place`.

@@ -412,7 +412,7 @@ impl Stage {
     /// Returns the shown content as it is stored, in memory of its own. A picture of OpenGL gets to a GPU directly;
     /// everything else passes through the host.
     pub fn capture(&mut self, wanted: ArrayLocation, engines: &Engines) -> Result<Array, Failure> {
-        let taker = engines.taker(wanted, self.screen.display().device())?;
+        let taker = engines.taker(wanted, Some(self.screen.display().device()))?;
         let desc = *self.newest()?.shown()?.desc();
         if let (Some(backend), SurfaceDesc::Image(image)) = (&taker, desc)
             && let Some(gl) = self.screen.gl().cloned()
@@ -437,7 +437,7 @@ impl Stage {
         engines: &Engines,
     ) -> Result<PathId, Failure> {
         let context = self.context()?;
-        let engine = match engines.taker(wanted, context.display().device())? {
+        let engine = match engines.taker(wanted, Some(context.display().device()))? {
             Some(backend) => Engine::Cuda(backend),
             None => engines.engine(MemoryLocation::Host)?,
         };

@@ -191,7 +191,8 @@ impl Publisher {
     fn new(py: Python<'_>, name: String, format: Option<&str>, backend: Option<&str>, device: &str) -> PyResult<Self> {
         let format = format.map(option_names::format).transpose()?;
         let engines = Engines::new(BackendRequest::parse(backend)?);
-        let device = engines.on_cuda(py, ArrayLocation::parse(device)?)?;
+        let wanted = ArrayLocation::parse(device)?;
+        let device = py.detach(|| engines.taker(wanted, None))?;
         let side = StreamSide::open(py, name, |name| PublishingSide::open(name, device.as_deref()))?;
         Ok(Self { side, engines, format })
     }
@@ -402,7 +403,8 @@ impl Subscriber {
     #[pyo3(signature = (name, *, device="cpu"))]
     fn new(py: Python<'_>, name: String, device: &str) -> PyResult<Self> {
         let engines = Engines::new(BackendRequest::parse(None)?);
-        let cuda = engines.on_cuda(py, ArrayLocation::parse(device)?)?;
+        let wanted = ArrayLocation::parse(device)?;
+        let cuda = py.detach(|| engines.taker(wanted, None))?;
         Ok(Self { side: StreamSide::open(py, name, |name| ReceivingSide::open(name, cuda))? })
     }
 

@@ -150,11 +150,8 @@ impl Subscriber {
 
     fn take(&mut self, timeout: Duration) -> Result<bool> {
         let returned = self.returned.take();
-        for (number, piece) in returned {
-            if self.joined.pieces.contains_key(&number) {
-                self.opened.insert(number, piece);
-            }
-        }
+        let is_announced = |(number, _): &(u64, OpenPiece)| self.joined.pieces.contains_key(number);
+        self.opened.extend(returned.into_iter().filter(is_announced));
         let last = self.current.as_ref().map_or(0, |current| current.number);
         let begun = Instant::now();
         loop {
